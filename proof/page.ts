@@ -121,7 +121,7 @@ The data is in \`docs/reliability.json\`. The mutants that survived are in
 
 ## What was found
 
-A fault is mended for its whole kind, and gets a small test of its own.
+We fix the whole class of a bug, and add a regression test.
 
 | found by | seed | what happened | what changed | test |
 | --- | ---: | --- | --- | --- |

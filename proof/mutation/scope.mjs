@@ -21,7 +21,7 @@ const LEFT_OUT = ['test/rate-limits/plans.e2e-spec.ts'];
 
 /** Fast ones first, because the first failure ends the run of a mutant. */
 const ALL_TEST_FILES = [
-  ...ROOMS.flatMap((room) => [...filesBelow(`src/${room}`, '.spec.ts')]),
+  ...ROOMS.flatMap((room) => [...filesBelow(`src/core/${room}`, '.spec.ts')]),
   ...END_TO_END.flatMap((folder) => [...filesBelow(`test/${folder}`, '.e2e-spec.ts')]),
   ...OTHER,
   // They send thousands of requests.
@@ -33,7 +33,9 @@ const SHORT_FILE = 'src/core/rate-limits/quota-report.ts';
 const { MUTATION_SHORT, MUTATION_FILES } = process.env;
 const isShort = MUTATION_SHORT === 'true';
 
-export const MUTATED = isShort ? SHORT_FILE : (MUTATION_FILES ?? `src/{${ROOMS.join()}}/**/*.ts`);
+export const MUTATED = isShort
+  ? SHORT_FILE
+  : (MUTATION_FILES ?? `src/core/{${ROOMS.join()}}/**/*.ts`);
 export const TEST_FILES = ALL_TEST_FILES.filter(
   (file) => !isShort || file.startsWith(dirname(SHORT_FILE)),
 );

@@ -13,7 +13,7 @@ const MAX_DAYS = 36_500;
 const MAX_GRACE_SECONDS = 365 * 86_400;
 const MAX_SCOPES_LENGTH = 1_000;
 export const ID = /^\w{1,32}$/;
-/** Without a key or a part of one: targets of requests are in the logs of proxies. */
+/** Must not contain any part of a key, because proxies log request targets. */
 const SEARCH = /^(?!.*(?:ps[ka]_\w|[0-9A-Za-z]{40}))\P{Cc}{1,255}$/u;
 const NAME = { maxLength: MAX_NAME_LENGTH, example: 'City zoo' };
 

@@ -33,7 +33,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   toApiError(thrown: unknown): ApiError {
     if (thrown instanceof ApiError && thrown.getStatus() !== 500) return thrown as ApiError;
-    if (isUnstorable(thrown)) return invalidRequest(['a text contains U+0000'], thrown);
+    if (isUnstorable(thrown)) return invalidRequest(['Text must not contain U+0000'], thrown);
     const isOfService = this.faults.report(thrown);
     if (isTaken(thrown) && !isOfService) {
       return toApiError(new ConflictException(TAKEN, { cause: thrown }));

@@ -30,9 +30,9 @@ describe(checkExtensions.name, () => {
     [
       'function',
       [() => toys],
-      'extension number 1 of the list is no manifest; if it is a function of options, call it',
+      'extension number 1 of the list is not a manifest; if it is a function of options, call it',
     ],
-    ['null', [toys, null], 'extension number 2 of the list is no manifest'],
+    ['null', [toys, null], 'extension number 2 of the list is not a manifest'],
     ['manifest without module', [{ name: 'toys' }], 'extension toys: module must be a class or'],
     [
       'member that is unknown',

@@ -78,7 +78,7 @@ function manifestFaults(extension: Partial<Extension> | null, index: number): st
   const isObject = typeof extension === 'object' && extension !== null;
   const name = (isObject && extension.name) || `number ${index + 1} of the list`;
   if (!isObject) {
-    return [`extension ${name} is no manifest; if it is a function of options, call it`];
+    return [`extension ${name} is not a manifest; if it is a function of options, call it`];
   }
   return shapeFaults(Manifest, extension).map((fault) => `extension ${name}: ${fault}`);
 }

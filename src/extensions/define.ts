@@ -23,7 +23,7 @@ export interface Extension {
   readonly migrations?: readonly MigrationClass[];
   /** Scopes that its operations require, with a description of what each allows. */
   readonly scopes?: Readonly<Record<string, string>>;
-  /** Which of its scopes a key has that is issued without a list of scopes. */
+  /** Scopes of a key that is issued without an explicit list. */
   readonly defaultScopes?: readonly string[];
   /** Descriptions of the tags that its operations have in the document (`@ApiTags('orders')`). */
   readonly tags?: Readonly<Record<string, string>>;

@@ -215,7 +215,7 @@ function ask(question, content, action, run, kind = 'main') {
     });
   const confirm = action && el(`button.${kind}`, action);
   const close = button(action ? 'Cancel' : 'Close', () => dialog.close());
-  // What cannot be undone takes more than the key Enter.
+  // Enter alone must not trigger an irreversible action.
   close.autofocus = kind === 'danger';
   const heading = el('h2', { id: 'dialog-title' }, question);
   const asked = form({}, send, heading, content, fault, row(confirm, close));

@@ -137,7 +137,7 @@ export function loadConfig(
 /** Adds the `.env` file to the environment of the process, for OpenTelemetry as well. */
 function processEnvironment(): Environment {
   const { error } = readDotEnv({ quiet: true });
-  // A link to nothing is no absent file.
+  // A dangling symlink is an error, not a missing file.
   const isAbsent = error?.code === 'ENOENT' && !lstatSync('.env', { throwIfNoEntry: false });
   if (error && !isAbsent) throw new ConfigError([`.env cannot be read: ${error.message}`]);
   return process.env;

@@ -17,7 +17,7 @@ describe(fixOf.name, () => {
     ['sqlite', failure('SQLITE_CANTOPEN'), /^give this user access to p\.db and its folder/],
     ['sqlite', failure('SQLITE_READONLY_DIRECTORY'), /access to p\.db and/],
     ['sqlite', failure('EACCES'), /access to p\.db and/],
-    ['sqlite', failure('EEXIST'), /a part of the path p\.db is no folder$/],
+    ['sqlite', failure('EEXIST'), /a part of the path p\.db is not a folder$/],
     ['sqlite', failure('SQLITE_NOTADB'), /copy the damaged file, and run petstore restore BACKUP$/],
     ['sqlite', failure('SQLITE_FULL'), /^free space on the disk of p\.db$/],
     ['sqlite', failure('SQLITE_IOERR_SHMSIZE'), /free space on the disk of p\.db, or repair/],

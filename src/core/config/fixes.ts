@@ -22,7 +22,7 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
       /^(?:EROFS|SQLITE_(?:CANTOPEN|READONLY)|EACCES|EPERM)/,
       'give this user access to {} and its folder, or set DATABASE_URL to another file',
     ],
-    [/^(?:ENOTDIR|EEXIST)/, 'correct DATABASE_URL: a part of the path {} is no folder'],
+    [/^(?:ENOTDIR|EEXIST)/, 'correct DATABASE_URL: a part of the path {} is not a folder'],
     [/^SQLITE_IOERR/, 'free space on the disk of {}, or repair the disk'],
     [/^SQLITE_BUSY/, 'another process locks {}; try again'],
     [/^ERR_DLOPEN_FAILED|^Could not locate the bindings file/, ALLOW_SCRIPT],

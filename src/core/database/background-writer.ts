@@ -57,7 +57,7 @@ export class BackgroundWriter implements OnApplicationBootstrap, BeforeApplicati
 }
 
 class Task {
-  /** A run belongs to no request: it may write what others have left pending. */
+  /** Runs outside of every request's context, because it flushes data of many requests. */
   private readonly scope = new AsyncResource('BackgroundTask');
   private running: Promise<void> | undefined;
   private isFailing = false;

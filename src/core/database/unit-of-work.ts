@@ -38,7 +38,7 @@ export class UnitOfWork {
     return (runner.data['unitOfWork'] ??= new UnitOfWork(runner)) as UnitOfWork;
   }
 
-  /** Whether the running code is of the request in which the transaction began. */
+  /** Whether the running code belongs to the request that started the transaction. */
   get isOfThisRequest(): boolean {
     return this.request === requestContext.getStore();
   }

@@ -84,7 +84,7 @@ export function plansInUse(now: string): string {
  * Looks up callers by key digest.
  *
  * The poller looks for changed keys every 300 ms and replaces their cached callers. A cached caller
- * is current while the last complete look began less than 0.9 s ago; otherwise, for example after
+ * is current while the last complete poll began less than 0.9 s ago; otherwise, for example after
  * this process was paused, it queries the database. So a change takes effect within a second, on
  * every node.
  * While the database is down, cached callers are trusted for up to 5 minutes; other keys are

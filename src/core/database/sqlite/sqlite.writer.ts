@@ -45,8 +45,9 @@ interface Group {
  *
  * Most of the cost of a transaction is the sync of the disk. So the writers of a tick, and those
  * that wait for their turn, form a group: they share one transaction of SQLite, and one commit
- * makes all of them durable. None of them is acknowledged earlier. A transaction that fails is
- * undone alone, because it has a savepoint; a single statement, because SQLite undoes it.
+ * makes all of them durable. None of them is acknowledged earlier. A failed transaction
+ * rolls back to its savepoint; SQLite rolls back a failed statement. The rest of the group is
+ * unaffected.
  */
 export class SqliteWriter {
   private readonly queue: Turn[] = [];
