@@ -52,7 +52,8 @@ const onSqlite = onPostgres ? it.skip : it;
 
 describe('transactions of an extension', () => {
   it('are isolated, 50 at once, while pets are created and rows are saved', async () => {
-    await using bank = await startBank();
+    // Enough connections for all of them: on a busy machine, none waits too long for one.
+    await using bank = await startBank({ env: { DATABASE_POOL_SIZE: '100' } });
     const { dataSource, pets, deposit } = bank;
     const client = await bank.service.client();
     const transactions = times(50, (index) =>

@@ -11,7 +11,8 @@ async function petOf(service: TestService, status?: PetStatus): Promise<bigint> 
 }
 
 describe('Pets, for extensions', () => {
-  const { service } = useService();
+  // Enough connections for all transactions: a busy machine must not let one wait too long.
+  const { service } = useService({ env: { DATABASE_POOL_SIZE: '60' } });
   let pets: Pets;
   let dataSource: DataSource;
   beforeAll(() => {
