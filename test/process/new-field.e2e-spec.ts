@@ -10,6 +10,7 @@ jest.setTimeout(300_000);
 
 const SOURCES = [
   'src',
+  'clients',
   'docs',
   'templates',
   'nest-cli.json',
