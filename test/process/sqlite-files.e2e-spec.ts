@@ -26,12 +26,12 @@ describe('the files of the embedded database', () => {
       workplace.run('keys', 'list'),
     ]);
     expect(second).toMatchObject({ code: 1, stdout: '' });
-    expect(second.stderr).toContain(`by process ${server.pid} on `);
+    expect(second.stderr).toContain(`(process ${server.pid} on `);
     expect(second.stderr.trim().split('\n')).toHaveLength(1);
     expect(command.code).toBe(0);
     await server.stop('SIGKILL');
     const next = await workplace.serve({ LOG_LEVEL: 'warn' });
-    expect((await workplace.run('serve')).stderr).toContain(`by process ${next.pid} on `);
+    expect((await workplace.run('serve')).stderr).toContain(`(process ${next.pid} on `);
     expect(await next.stop()).toBe(0);
   });
 
