@@ -59,7 +59,7 @@ async function run({ isShort, say }: Run): Promise<Result> {
 function resultOf({ files }: Report): Result {
   const mutantsOf = (room: string): Mutant[] =>
     Object.entries(files)
-      .filter(([path]) => path.startsWith(`src/${room}/`))
+      .filter(([path]) => path.startsWith(`src/core/${room}/`))
       .flatMap(([, { mutants }]) => mutants);
   const all = ROOMS.flatMap(mutantsOf);
   const [killed, survived] = [countOf(all, KILLED), countOf(all, SURVIVED)];
