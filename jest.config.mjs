@@ -18,34 +18,35 @@ const ESM_PACKAGES = [
 ];
 
 const unit = ['<rootDir>/src/**/*.spec.ts', '<rootDir>/clients/*/src/**/*.spec.ts'];
-const FOLDERS = ['engines', 'process', 'page', 'package', 'long'];
+/** A folder that is a suite of its own. */
+const FOLDERS = ['process', 'package', 'long'];
+/** `NAME.postgres.e2e-spec.ts`: the suite of a file in the folder of its room. */
+const SUFFIXES = { page: ['page'], engines: ['postgres', 'redis'] };
+const SUFFIXED = `*.{${Object.values(SUFFIXES).flat().join()}}.e2e-spec.ts`;
 /** Their tests run on PostgreSQL as well. */
 const ROOMS = 'admin,account,contract,extensions,idempotency,keys,pets,rate-limits,usage';
+const ON_POSTGRES = [
+  `<rootDir>/test/{${ROOMS}}/*.e2e-spec.ts`,
+  '<rootDir>/test/http/context.e2e-spec.ts',
+  '<rootDir>/test/database/{schema,table-gateway,transactions}.e2e-spec.ts',
+];
 
 /** The files of each `npm run test:SUITE`; `npm test` has none of these names. */
 const { SUITE = 'default' } = process.env;
-const testMatch =
-  SUITE === 'default'
-    ? [
-        ...unit,
-        '<rootDir>/test/*/*.e2e-spec.ts',
-        ...FOLDERS.map((folder) => `!**/test/${folder}/**`),
-      ]
-    : [
-        `<rootDir>/test/${SUITE}/*.e2e-spec.ts`,
-        ...(SUITE === 'engines'
-          ? [
-              `<rootDir>/test/{${ROOMS}}/*.e2e-spec.ts`,
-              '<rootDir>/test/http/context.e2e-spec.ts',
-              '<rootDir>/test/database/{schema,table-gateway,transactions}.e2e-spec.ts',
-            ]
-          : []),
-      ];
+function filesOf(suite) {
+  if (suite === 'default') {
+    const others = FOLDERS.map((folder) => `!**/test/${folder}/**`);
+    return [...unit, '<rootDir>/test/*/*.e2e-spec.ts', ...others, `!**/${SUFFIXED}`];
+  }
+  if (!(suite in SUFFIXES)) return [`<rootDir>/test/${suite}/*.e2e-spec.ts`];
+  const own = SUFFIXES[suite].map((suffix) => `<rootDir>/test/*/*.${suffix}.e2e-spec.ts`);
+  return suite === 'engines' ? [...own, ...ON_POSTGRES, '!**/*.page.e2e-spec.ts'] : own;
+}
 
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: 'node',
-  testMatch,
+  testMatch: filesOf(SUITE),
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   setupFiles: ['reflect-metadata'],
