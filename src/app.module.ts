@@ -1,4 +1,4 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { coreModules, type CoreOptions } from './core.module.js';
@@ -39,31 +39,41 @@ const EVALUATION_ORDER = [
   ContentGuard, // 414, 400, 415, 413; parses the body
 ];
 
+/**
+ * The modules of the service and of its extensions, without guards, the metrics server and the
+ * saving of counters. A command of an extension runs on them.
+ */
+export function serviceModules(
+  transport: Transport,
+  options: CoreOptions,
+): (DynamicModule | Type)[] {
+  const { extensions = [] } = options;
+  return [
+    ...coreModules(options),
+    // The defaults of `@Throttle()`.
+    ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: Infinity }]),
+    HttpModule.forRoot(transport),
+    KeysModule.forRoot(
+      extensions,
+      extensions.flatMap((each) => {
+        const { verifier } = each;
+        return verifier === undefined ? [] : { extension: nameOf(each), verifier };
+      }),
+    ),
+    IdempotencyModule,
+    UsageModule,
+    ...extensions.map(({ module }) => module),
+    HealthModule,
+  ];
+}
+
 @Module({})
 export class AppModule {
   /** @param transport created before the application, because the `FastifyAdapter` needs it */
   static forRoot(transport: Transport, options: CoreOptions): DynamicModule {
-    const { extensions = [] } = options;
     return {
       module: AppModule,
-      imports: [
-        ...coreModules(options),
-        // The defaults of `@Throttle()`.
-        ThrottlerModule.forRoot([{ ttl: MINUTE_MS, limit: Infinity }]),
-        HttpModule.forRoot(transport),
-        KeysModule.forRoot(
-          extensions,
-          extensions.flatMap((each) => {
-            const { verifier } = each;
-            return verifier === undefined ? [] : { extension: nameOf(each), verifier };
-          }),
-        ),
-        IdempotencyModule,
-        UsageModule,
-        ...extensions.map(({ module }) => module),
-        HealthModule,
-        OpenApiModule,
-      ],
+      imports: [...serviceModules(transport, options), OpenApiModule],
       controllers: [FallbackController],
       providers: [
         ...EVALUATION_ORDER.map((useClass) => ({ provide: APP_GUARD, useClass })),

@@ -18,6 +18,7 @@ export {
   defineConfig,
   defineExtension,
   type Extension,
+  type ExtensionCommand,
   type NamedExtension,
   type PetStoreConfig,
   type Seed,

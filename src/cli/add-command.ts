@@ -27,16 +27,9 @@ export function addCommandTo(parent: Command, output: Output) {
     examples: readonly string[],
     run: (options: Options & CommonOptions, argument: string) => Promise<Result | void>,
   ) =>
-    parent
-      .command(name)
-      .description(description)
-      .option('--json', 'print the result as JSON')
-      .option('--config <file>', 'configuration file (default: petstore.config.js, if it exists)')
-      .option(
-        '--ignore-compatibility <name>',
-        'load the extension NAME even if it requires another version',
-        (value: string, names: string[] = []) => [...names, value],
-      )
+    addConfigOptions(
+      parent.command(name).description(description).option('--json', 'print the result as JSON'),
+    )
       .addHelpText('after', ['\nExamples:', ...examples].join('\n  petstore '))
       .action(async function () {
         const options = this.opts<Options & CommonOptions>();
@@ -44,4 +37,15 @@ export function addCommandTo(parent: Command, output: Output) {
         if (result) output.print(result, options.json);
         if (result?.hasFailed) throw new FailedError();
       });
+}
+
+/** Adds the options that choose the configuration and its extensions. */
+export function addConfigOptions(command: Command): Command {
+  return command
+    .option('--config <file>', 'configuration file (default: petstore.config.js, if it exists)')
+    .option(
+      '--ignore-compatibility <name>',
+      'load the extension NAME even if it requires another version',
+      (value: string, names: string[] = []) => [...names, value],
+    );
 }

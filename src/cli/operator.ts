@@ -8,8 +8,9 @@ import { fileOf } from '../core/database/data-source-options.js';
 import { describeMigration } from '../core/database/extension-migrations.js';
 import { migrate as migrateSchema } from '../core/database/migrate.js';
 import { checkExtensions } from '../extensions/check.js';
-import { runSeeds } from '../extensions/define.js';
-import { coreModules } from '../core.module.js';
+import { type Extension, runSeeds } from '../extensions/define.js';
+import { settingsOf } from '../extensions/settings.js';
+import { coreModules, type CoreOptions } from '../core.module.js';
 import type { Initiator } from '../core/keys/audit-record.entity.js';
 import { KeysModule } from '../core/keys/keys.module.js';
 import { createLogger } from '../core/telemetry/logger.js';
@@ -31,33 +32,49 @@ export function assertDatabaseExists(path: string | undefined): void {
 /**
  * Runs `work` on the modules of the service, without its HTTP server. On SQLite the schema is
  * migrated first; on PostgreSQL it must be up to date.
- * @param may `create`: a missing database is created; `migrate`: so is the schema on PostgreSQL
+ * @param may `create`: a missing database is created; `migrate`: so is the schema on PostgreSQL;
+ *   `command`: the modules of extensions are loaded, for a command of theirs
  */
 export async function runAsOperator<T>(
   options: CommonOptions,
   work: (app: INestApplicationContext, migrations: readonly string[]) => T | Promise<T>,
-  may?: 'create' | 'migrate',
+  may?: 'create' | 'migrate' | 'command',
 ): Promise<T> {
   const known = await loadAllExtensions(options);
   checkExtensions(known.extensions, known);
-  const config = loadConfig();
-  if (may === undefined) assertDatabaseExists(fileOf(config.databaseUrl));
+  const isCommand = may === 'command';
+  const config = loadConfig(undefined, isCommand ? settingsOf(known.extensions) : []);
+  if (may === undefined || isCommand) assertDatabaseExists(fileOf(config.databaseUrl));
   const logger = await createLogger({ logLevel: 'silent', logFormat: 'json' });
-  const core = coreModules({ config, logger, ...known });
-  const keys = KeysModule.forRoot(known.extensions);
-  const imports = [...core, keys, UsageReportModule];
+  let suspects: readonly Extension[] = known.extensions;
   let app: INestApplicationContext | undefined;
   try {
+    const modules = isCommand ? modulesOfService : modulesOfOperator;
+    const imports = await modules({ config, logger, ...known });
     app = await NestFactory.createApplicationContext(
       { module: class OperatorModule {}, imports },
       { logger: false, abortOnError: false },
     );
-    return await work(app, await migrateSchema(app.get(DataSource), may === 'migrate'));
+    const migrations = await migrateSchema(app.get(DataSource), may === 'migrate');
+    // The user knows whose command it is.
+    if (isCommand) suspects = [];
+    return await work(app, migrations);
   } catch (error) {
-    throw explain(error, config, known.extensions);
+    throw explain(error, config, suspects);
   } finally {
     if (app) await waitAtMost(CLOSE_TIMEOUT_MS, app.close());
   }
+}
+
+/** The HTTP server, which takes longest to load, is left out. */
+function modulesOfOperator(options: CoreOptions) {
+  return [...coreModules(options), KeysModule.forRoot(options.extensions ?? []), UsageReportModule];
+}
+
+async function modulesOfService(options: CoreOptions) {
+  const { serviceModules } = await import('../app.module.js');
+  const { Transport } = await import('../core/http/transport.js');
+  return serviceModules(new Transport(options.config), options);
 }
 
 /** The audit trail names the user of the command line. */

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runInProcess as run } from '../../test/support/run-program.js';
+import { assertManifests } from '../extensions/check.js';
 import { runProgram } from './program.js';
 
 describe(runProgram.name, () => {
@@ -93,6 +94,17 @@ describe(runProgram.name, () => {
       expect(out).toMatch(/^Usage: petstore[^]*\n\nExamples?:\n {2}petstore /);
     },
   );
+
+  it('reserves the names of its commands', async () => {
+    const [, list] = (await run('--help')).out.split('\nCommands:\n');
+    const names = [...list!.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name!);
+    expect(names).toEqual(expect.arrayContaining(['serve', 'keys', 'help']));
+    for (const name of names.filter((each) => each !== 'petstore')) {
+      const commands = [{ name, description: '', run: () => undefined }];
+      const extension = { name: 'toys', module: class {}, commands };
+      expect(() => assertManifests([extension])).toThrow(`command ${name} is declared twice`);
+    }
+  });
 
   it('prints its version', async () => {
     expect(await run('--version')).toEqual({ code: 0, out: '1.0.0\n', err: '' });

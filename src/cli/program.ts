@@ -10,6 +10,7 @@ import type { ServeOptions } from './serve.js';
 const [SUCCESS, FAILURE, USAGE_ERROR] = [0, 1, 2];
 const NO_COMMAND = 'error: missing command; see petstore --help';
 const NO_JSON = 'error: backup - writes the database to standard output, so it excludes --json';
+const NEEDS_NO_CONFIGURATION = ['--version', '-V'];
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /**
@@ -20,7 +21,13 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 export async function runProgram(argv: readonly string[], output: Output): Promise<number> {
   try {
     const args = argv.length === 0 ? ['--help'] : argv;
-    await createProgram(output).parseAsync(args, { from: 'user' });
+    const program = createProgram(output);
+    const isBuiltIn = program.commands.some((command) => command.name() === args[0]);
+    if (!isBuiltIn && !NEEDS_NO_CONFIGURATION.includes(args[0]!)) {
+      const { addExtensionCommands } = await import('./extension-commands.js');
+      await addExtensionCommands(program, args, output);
+    }
+    await program.parseAsync(args, { from: 'user' });
     return SUCCESS;
   } catch (error) {
     if (error instanceof CommanderError) {
@@ -38,6 +45,8 @@ function createProgram(output: Output): Command {
     .description('Serves the pet store API and manages its keys and data.')
     .version(VERSION)
     .exitOverride()
+    // Options after a command are its own.
+    .enablePositionalOptions()
     .configureOutput({
       writeOut: output.raw,
       // `runProgram` prints errors. Commander adds the whole help if a subcommand is missing.

@@ -9,6 +9,7 @@ import type { Extension } from './define.js';
 
 class ToysModule {}
 const toys: Extension = { name: 'toys', compatibility: '^1.0.0', module: ToysModule };
+const windUp = { name: 'wind-up', description: 'Wind up.', run: () => undefined };
 const [major] = VERSION.split('.');
 
 describe(checkExtensions.name, () => {
@@ -43,6 +44,39 @@ describe(checkExtensions.name, () => {
       'member of a wrong kind',
       [{ ...toys, migrations: {} }],
       'extension toys: migrations must be an array',
+    ],
+    [
+      'list of commands that is none',
+      [{ ...toys, commands: {} }],
+      'extension toys: commands must be an array',
+    ],
+    [
+      'command without run',
+      [{ ...toys, commands: [{ name: 'wind-up', description: 'Wind up.' }] }],
+      'extension toys: commands[0]: run must be a function',
+    ],
+    [
+      'command with an unknown member',
+      [{ ...toys, commands: [{ ...windUp, usage: '' }] }],
+      'extension toys: commands[0]: usage is not a known member',
+    ],
+    [
+      'command with a name of two words',
+      [{ ...toys, commands: [{ ...windUp, name: 'Wind up' }] }],
+      'extension toys: commands[0]: name must be lower case, such as close-orders',
+    ],
+    [
+      'command of the service',
+      [{ ...toys, commands: [{ ...windUp, name: 'keys' }] }],
+      'command keys is declared twice: by the service and by extension toys',
+    ],
+    [
+      'command that two have',
+      [
+        { ...toys, commands: [windUp] },
+        { ...toys, name: 'more', commands: [windUp] },
+      ],
+      'command wind-up is declared twice: by extension toys and by extension more',
     ],
     [
       'name that two have',

@@ -3,13 +3,13 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DynamicModule } from '@nestjs/common';
-import { IsArray, IsObject, IsOptional, IsString } from 'class-validator';
+import { IsArray, IsObject, IsOptional, IsString, Matches } from 'class-validator';
 import satisfies from 'semver/functions/satisfies.js';
 import { ConfigError } from '../core/config/config.js';
 import { mustBe, shapeFaults } from '../core/config/settings.js';
 import { PACKAGE_ROOT, VERSION } from '../core/config/version.js';
 import { errors } from '../core/errors/errors.js';
-import { type Extension, nameOf } from './define.js';
+import { type Extension, type ExtensionCommand, nameOf } from './define.js';
 
 /** Classes, metadata and injection tokens of a second copy do not match those of the first. */
 const SHARED = [
@@ -20,6 +20,10 @@ const SHARED = [
   'class-validator',
   'class-transformer',
 ];
+
+/** The commands of `petstore`. */
+const COMMANDS =
+  'serve keys admin migrate seed backup restore doctor openapi usage copy new help'.split(' ');
 
 /** Extensions that the service cannot start with. */
 export class ExtensionError extends ConfigError {}
@@ -67,11 +71,25 @@ export function stopOn(faults: readonly string[]): void {
  */
 export function assertManifests(extensions: readonly Extension[]): void {
   stopOn(extensions.flatMap(manifestFaults));
-  stopOn(
-    repetitions(extensions.map((each, index) => [nameOf(each), `number ${index + 1}`])).map(
+  stopOn([
+    ...repetitions(extensions.map((each, index) => [nameOf(each), `number ${index + 1}`])).map(
       (fault) => `extension ${fault}`,
     ),
-  );
+    ...repetitions(commandsOf(extensions)),
+  ]);
+}
+
+/** The commands, each with its owner. */
+function commandsOf(extensions: readonly Extension[]): [command: string, owner: string][] {
+  return [
+    ...COMMANDS.map((name): [string, string] => [`command ${name}`, 'the service']),
+    ...extensions.flatMap((each) =>
+      (each.commands ?? []).map(({ name }): [string, string] => [
+        `command ${name}`,
+        `extension ${nameOf(each)}`,
+      ]),
+    ),
+  ];
 }
 
 function manifestFaults(extension: Partial<Extension> | null, index: number): string[] {
@@ -80,7 +98,13 @@ function manifestFaults(extension: Partial<Extension> | null, index: number): st
   if (!isObject) {
     return [`extension ${name} is not a manifest; if it is a function of options, call it`];
   }
-  return shapeFaults(Manifest, extension).map((fault) => `extension ${name}: ${fault}`);
+  const commands = Array.isArray(extension.commands) ? (extension.commands as unknown[]) : [];
+  return [
+    ...shapeFaults(Manifest, extension),
+    ...commands.flatMap((command, at) =>
+      shapeFaults(CommandShape, command).map((fault) => `commands[${at}]: ${fault}`),
+    ),
+  ].map((fault) => `extension ${name}: ${fault}`);
 }
 
 const isFunction = (value: unknown) => typeof value === 'function';
@@ -101,7 +125,16 @@ class Manifest implements Record<keyof Extension, unknown> {
   @IsOptional() @IsString({ each: true }) requestHeaders: unknown;
   @IsOptional() @IsObject() verifier: unknown;
   @IsOptional() @mustBe('a function', isFunction) seed: unknown;
+  @IsOptional() @IsArray() commands: unknown;
   @IsOptional() @IsString() from: unknown;
+}
+
+/** The rules of a command. */
+class CommandShape implements Record<keyof ExtensionCommand, unknown> {
+  @Matches(/^[a-z][a-z0-9-]*$/, { message: 'name must be lower case, such as close-orders' })
+  name: unknown;
+  @IsString() description: unknown;
+  @mustBe('a function', isFunction) run: unknown;
 }
 
 function defaultScopeFaults(extension: Extension): string[] {

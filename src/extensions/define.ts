@@ -1,4 +1,4 @@
-import type { DynamicModule, Type } from '@nestjs/common';
+import type { DynamicModule, INestApplicationContext, Type } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import type { ExtensionMigrations, MigrationClass } from '../core/database/extension-migrations.js';
 import type { ErrorDefinition } from '../core/errors/api-error.js';
@@ -42,8 +42,25 @@ export interface Extension {
   readonly verifier?: TokenVerifier | Type<TokenVerifier>;
   /** Adds sample data, for `petstore seed` and the first start. */
   readonly seed?: Seed;
+  /** Commands of the command line: `petstore NAME ARGS...`. */
+  readonly commands?: readonly ExtensionCommand[];
   /** `import.meta.url`, to detect second copies of shared packages beside the extension. */
   readonly from?: string;
+}
+
+/** A command of the command line. */
+export interface ExtensionCommand {
+  /** Lower case, for example `orders`. */
+  readonly name: string;
+  /** One line, for `petstore --help`. */
+  readonly description: string;
+  /**
+   * Runs the command. Standard output belongs to it. If it throws, the message is printed and the
+   * exit code is 1.
+   * @param app has every provider of the service and of its extensions; it does not listen
+   * @param args the arguments after the name, without `--config` and `--ignore-compatibility`
+   */
+  run(app: INestApplicationContext, args: string[]): unknown;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { defineExtension } from 'pet-store-service';
 import { CreateOrders1764720000000 } from './create-orders.migration.js';
 import { orderErrors } from './order.errors.js';
+import { ordersCommand } from './orders.command.js';
 import { OrdersModule } from './orders.module.js';
 
 export const storeOrders = defineExtension({
@@ -13,5 +14,6 @@ export const storeOrders = defineExtension({
     'orders:write': 'Place, cancel and complete orders.',
   },
   errors: orderErrors,
+  commands: [ordersCommand],
   from: import.meta.url,
 });

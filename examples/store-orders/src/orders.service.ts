@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  ApiError,
   Clock,
   Database,
   errors,
@@ -8,7 +9,7 @@ import {
   type PetStatus,
   TableGateway,
 } from 'pet-store-service';
-import { DataSource } from 'typeorm';
+import { DataSource, LessThan } from 'typeorm';
 import { type ListOrdersQuery, type NewOrder, OrderBody } from './order.dto.js';
 import { Order, type OrderStatus } from './order.entity.js';
 import { orderErrors } from './order.errors.js';
@@ -68,6 +69,26 @@ export class OrdersService {
 
   cancel(id: bigint, clientId: string): Promise<OrderBody> {
     return this.close(id, clientId, 'cancelled');
+  }
+
+  /**
+   * Cancels every order that was placed before a time and is still open.
+   * @returns how many
+   */
+  async cancelPlacedBefore(time: Date): Promise<number> {
+    const placedAt = LessThan(time.toISOString());
+    const open = await this.dataSource.getRepository(Order).findBy({ status: 'placed', placedAt });
+    let cancelled = 0;
+    for (const { id, clientId } of open) {
+      try {
+        await this.cancel(id, clientId);
+        cancelled++;
+      } catch (error) {
+        // The caller has closed the order since.
+        if (!(error instanceof ApiError) || error.code !== 'order_closed') throw error;
+      }
+    }
+    return cancelled;
   }
 
   private async close(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
 import { startTestStore, type TestStore } from 'pet-store-service/testing';
 import { storeOrders } from '../src/index.js';
+import { OrdersService } from '../src/orders.service.js';
 import { Sales } from '../src/sales.js';
 
 interface OrderAnswer {
@@ -163,5 +164,19 @@ describe('store orders', () => {
     await expectError(await list(), 429, 'rate_limit_exceeded');
     store.clock.advance(60);
     assert.equal((await list()).status, 200);
+  });
+
+  it('are cancelled once they are open for too long', async () => {
+    const petId = await newPet();
+    const order = await read<OrderAnswer>(await post('/v1/store/orders', { petId, quantity: 1 }));
+    const orders = store.get(OrdersService);
+    const placed = store.clock.now();
+    await orders.cancelPlacedBefore(new Date(placed));
+    assert.equal(await statusOf(petId), 'pending');
+    assert.ok((await orders.cancelPlacedBefore(new Date(placed + 1))) >= 1);
+    assert.equal(await statusOf(petId), 'available');
+    const found = await store.fetch(`/v1/store/orders/${order.id}`, { key });
+    assert.equal((await read<OrderAnswer>(found)).status, 'cancelled');
+    assert.equal(await orders.cancelPlacedBefore(new Date(placed + 1)), 0);
   });
 });
