@@ -145,7 +145,7 @@ function checkNginx() {
   const site = read('deploy/nginx/petstore.conf');
   checkSite(site);
   // The site with the changes for an API below a path, as docs/operating.md describes them.
-  const [map, location] = Array.from(
+  const [plain, map, location] = Array.from(
     read('docs/operating.md').matchAll(/^```nginx\n(.*?)^```$/gms),
     ([, text]) => text,
   );
@@ -154,12 +154,23 @@ function checkNginx() {
     .replace(/ *location \/ \{.*?proxy_pass [^;]*;\n/s, () => location);
   assert(below.includes(map) && below.includes(location), 'docs/operating.md: nginx');
   checkSite(below);
+  const tls = site.replace('    listen 8080;\n', () => read('deploy/nginx/tls.conf'));
+  assert(tls.includes('listen 443 ssl') && !/^ *listen 80/m.test(tls), 'tls.conf: port 80');
+  for (const text of [tls + plain, read('deploy/nginx/admin.conf')]) {
+    assert(text.includes('Strict-Transport-Security') && !/return 30|rewrite/.test(text), 'TLS');
+    checkSite(text);
+  }
 }
 
 function checkSite(text) {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-nginx-'));
-  // The names of the nodes exist only in the network of compose.yaml.
-  const site = text.replace(/server node(\d):3000/g, 'server 127.0.0.1:300$1');
+  // The names of the nodes exist only in the network of compose.yaml, and no certificate exists.
+  const site = text
+    .replace(/server node(\d):[39]000/g, 'server 127.0.0.1:300$1')
+    .replace(/\/etc\/nginx\/tls\/\w+/g, `${directory}/tls`);
+  const certificate = ['-x509', '-subj', '/CN=test', '-noenc', '-newkey', 'rsa:2048'];
+  const files = ['-keyout', `${directory}/tls.key`, '-out', `${directory}/tls.crt`];
+  run('openssl', ['req', ...certificate, ...files]);
   writeFileSync(join(directory, 'site.conf'), site);
   const main = `pid ${directory}/pid; error_log stderr; events {} http { access_log off; include ${directory}/site.conf; }`;
   writeFileSync(join(directory, 'nginx.conf'), main);

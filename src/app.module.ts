@@ -13,6 +13,7 @@ import { ContentGuard } from './core/input/content.guard.js';
 import { IdempotencyModule } from './core/idempotency/idempotency.module.js';
 import { InputPipe } from './core/input/input.pipe.js';
 import { ApiKeyGuard } from './core/keys/api-key.guard.js';
+import { HttpsGuard } from './core/keys/https.guard.js';
 import { KeysModule } from './core/keys/keys.module.js';
 import { ScopeGuard } from './core/keys/scope.guard.js';
 import { OpenApiModule } from './docs/openapi.module.js';
@@ -34,6 +35,7 @@ const EVALUATION_ORDER = [
   ApiKeyGuard, // 401; 429 of an address
   OverloadGuard, // 503
   PlanThrottlerGuard, // rate-limit headers, 429
+  HttpsGuard, // 403 if the key was sent without TLS
   ScopeGuard, // 403
   SunsetGuard, // 410
   ContentGuard, // 414, 400, 415, 413; parses the body

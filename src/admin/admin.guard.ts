@@ -4,6 +4,7 @@ import { isPublic } from '../core/http/public.decorator.js';
 import { replyOf, requestOf } from '../core/http/request.js';
 import { AdminTokens } from '../core/keys/admin-tokens.service.js';
 import { Authenticator, bearerToken } from '../core/keys/authenticator.js';
+import { InsecureRequests } from '../core/keys/https.guard.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,6 +19,7 @@ export class AdminGuard implements CanActivate {
   constructor(
     private readonly tokens: AdminTokens,
     private readonly authenticator: Authenticator,
+    private readonly insecure: InsecureRequests,
     private readonly operations: Operations,
   ) {}
 
@@ -30,6 +32,7 @@ export class AdminGuard implements CanActivate {
     if (found === null) {
       return this.authenticator.reject(token, request, replyOf(context), { kind: 'admin token' });
     }
+    this.insecure.reject(request, found.id);
     request.admin = found.name;
     return true;
   }

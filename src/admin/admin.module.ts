@@ -9,6 +9,7 @@ import { InputPipe } from '../core/input/input.pipe.js';
 import { AdminTokens } from '../core/keys/admin-tokens.service.js';
 import { AuditTrail } from '../core/keys/audit-trail.js';
 import { Authenticator } from '../core/keys/authenticator.js';
+import { InsecureRequests } from '../core/keys/https.guard.js';
 import { KeyList } from '../core/keys/key-list.js';
 import { KeyMetrics } from '../core/keys/key-metrics.js';
 import { KeysService } from '../core/keys/keys.service.js';
@@ -36,6 +37,7 @@ const SHARED = [
   Authenticator,
   Clock,
   DatabaseFaults,
+  InsecureRequests,
   KeyList,
   KeyMetrics,
   KeysService,
@@ -49,7 +51,7 @@ const SHARED = [
 
 /** In this order, after what Fastify rejects. */
 const EVALUATION_ORDER = [
-  AdminGuard, // 401; 429 of an address
+  AdminGuard, // 401; 429 of an address; 403 if the token was sent without TLS
   ContentGuard, // 414, 400, 415, 413; parses the body
 ];
 

@@ -57,6 +57,7 @@ const ALWAYS = {
 /** Errors of operations that require a key. */
 const WITH_KEY = {
   401: 'Missing or invalid API key.',
+  403: 'The API key was sent without TLS.',
   429: 'Too many requests. Retry after the time in `Retry-After`.',
 };
 /** Errors of operations that take a body. */
@@ -150,12 +151,13 @@ function addErrors(
   const general: Record<string, string> = {
     ...ALWAYS,
     ...(scopes && WITH_KEY),
-    ...(list && { 403: `The API key lacks the scope ${list}.` }),
+    ...(list && { 403: `The API key lacks the scope ${list}, or was sent without TLS.` }),
     ...(requestBody && WITH_BODY),
   };
   const excluded = [
     requestBody === undefined && 'malformed_json',
     Reflect.hasMetadata(SEPARATE_QUOTA, handler) && 'key_banned',
+    !list && 'insufficient_scope',
   ];
   const caused = Object.values<ErrorDefinition>(errors).filter(
     ({ code, status }) => status in general && !excluded.includes(code),

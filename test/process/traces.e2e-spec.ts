@@ -93,9 +93,40 @@ describe('traces', () => {
     const paths = spans
       .filter(({ kind }) => kind === SERVER)
       .map(({ attributes }) => valueOf(attributes, 'url.path'));
-    expect(paths).toEqual(['/v1/pets', '/v1/psk_.../x']);
+    expect(paths).toEqual(['/v1/pets', '/v1/*']);
     expect(collector.services()).toEqual(new Set(['pet-store-service']));
     expect(JSON.stringify(spans)).not.toMatch(/psk_\w/);
+  });
+
+  it('replaces a path that may hold a part of a key or token by the pattern of its route', async () => {
+    await using collector = await startCollector();
+    const port = await freePort();
+    const secret = 'f4Kp0Q2sX9vB7nM3wL8zR1tY6uJ5hG0dC2eA4iO9kN7bV3xZ1';
+    const [token, key] = [`psa_${secret}`, `ps%6B_${secret}`];
+    const env = { ADMIN_PORT: String(port) };
+    await withTraces(collector.origin, env, async (client) => {
+      const paths = [
+        `pets/${token}`,
+        `pets/${key}`,
+        `pets/${secret.slice(0, 30)}`,
+        token,
+        'pets/1',
+      ];
+      for (const path of paths) await client.get(`/v1/${path}`);
+      const admin = new Client(`http://127.0.0.1:${port}`);
+      await admin.get(`/admin/v1/keys/${token}?search=${token}`);
+      await admin.get(`/${token}`);
+      admin.close();
+    });
+    const spans = collector.spans().filter(({ kind }) => kind === SERVER);
+    expect(spans.map(({ attributes }) => valueOf(attributes, 'url.path'))).toEqual([
+      ...Array.from({ length: 3 }, () => '/v1/pets/:petId'),
+      '/v1/*',
+      '/v1/pets/1',
+      '/admin/v1/keys/:id',
+      '',
+    ]);
+    expect(JSON.stringify(collector.spans())).not.toMatch(/ps(k|a|%6B)_|f4Kp0Q2s/);
   });
 
   it('an unreachable collector causes a warning, and delays neither requests nor the shutdown', async () => {

@@ -343,6 +343,7 @@ const BY_CALLER =
   'The request is wrong: the caller must correct the faults that its response names.';
 const REASONS = {
   insufficient_scope: 'The key lacks the scope of this operation. Add it with Change if intended.',
+  https_required: 'The key was sent without TLS. Rotate it; the caller must use the https address.',
   not_found: 'The path is wrong. The caller should compare it with /docs.',
   pet_not_found: 'There is no such pet. The caller should list the pets first.',
   method_not_allowed: 'The path does not support the method. The caller should check /docs.',

@@ -7,6 +7,7 @@ import { AuditRecord } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
 import { Authenticator } from './authenticator.js';
 import { CallerEvents } from './caller-events.js';
+import { InsecureRequests } from './https.guard.js';
 import { KeyCache } from './key-cache.js';
 import { KeyMetrics } from './key-metrics.js';
 import { KeyList } from './key-list.js';
@@ -40,6 +41,7 @@ export class KeysModule {
       KeyCache,
       LastUses,
       Authenticator,
+      InsecureRequests,
       CallerEvents,
     ];
     const providers = [

@@ -5,7 +5,7 @@ import { requestContext } from './request-context.js';
 
 /**
  * The logger of the service: structured details, then the message. Lines that an operator may want
- * to be alerted to have a member `event`: `ban`, `audit`, `shed`.
+ * to be alerted to have a member `event`: `ban`, `audit`, `shed`, `insecure`.
  */
 export abstract class Logger {
   abstract fatal(details: object, message: string): void;

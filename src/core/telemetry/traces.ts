@@ -19,6 +19,8 @@ import type { Logger } from './logger.js';
 
 /** How long the end of the process waits for the collector. */
 const SHUTDOWN_MS = 1_000;
+/** A prefix, an escape that can hide one, or more random characters than an id has. */
+const MAY_HOLD_KEY = /ps[ka]_|%|[0-9A-Za-z]{20}/i;
 const require = createRequire(import.meta.url);
 
 /**
@@ -62,8 +64,9 @@ function instrumentFastify(): FastifyOtelInstrumentation {
       const { method, routeOptions, url } = request;
       request.traceId = span.spanContext().traceId;
       span.updateName(routeOptions.url === undefined ? method : `${method} ${routeOptions.url}`);
-      // Neither the query nor a key that was sent in the wrong place.
-      span.setAttribute('url.path', url.replace(/\?.*$/s, '').replace(/psk_\w+/g, 'psk_...'));
+      const path = url.replace(/\?.*$/s, '');
+      // A key that was sent in the wrong place: the pattern of the route replaces the path.
+      span.setAttribute('url.path', MAY_HOLD_KEY.test(path) ? (routeOptions.url ?? '') : path);
     },
   });
 }
