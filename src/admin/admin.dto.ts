@@ -4,6 +4,7 @@ import { Transform } from 'class-transformer';
 import { IsBoolean, IsIn, Matches } from 'class-validator';
 import { constrain, MayBeAbsent } from '../core/input/constrain.js';
 import { IsInteger, IsIntegerText } from '../core/input/int64.js';
+import { ADDRESS_LIST, MAX_ADDRESSES, parseAddresses } from '../core/keys/allowed-from.js';
 import { KEY_ORDERS, KEY_STATUSES, type KeyOrder, type KeyStatus } from '../core/keys/key-list.js';
 import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../core/keys/key-terms.js';
 import { isScope } from '../core/keys/scopes.js';
@@ -145,6 +146,20 @@ class KeyTerms {
   @MayBeAbsent()
   @constrain('areScopes', 'a list of different scopes', areScopes)
   scopes?: string[];
+
+  @ApiPropertyOptional({
+    description: 'Addresses and CIDR ranges that may use the key. Empty: any.',
+    type: [String],
+    example: ['203.0.113.0/24'],
+    maxItems: MAX_ADDRESSES,
+  })
+  @MayBeAbsent()
+  @constrain(
+    'areAddresses',
+    ADDRESS_LIST,
+    (value) => Array.isArray(value) && parseAddresses(value) !== undefined,
+  )
+  allowedFrom?: string[];
 
   @ApiPropertyOptional({
     description: 'ISO 8601; null: never.',

@@ -151,6 +151,28 @@ describe('the admin API', () => {
     expect((await patch(id, {})).json()).toEqual(cleared);
   });
 
+  it('restricts a key to addresses, with the lists before and after in the audit trail', async () => {
+    const { admin } = started;
+    const { id } = await issue({ allowedFrom: ['10.0.0.1'] });
+    const lists = [['203.0.113.0/24', '2001:db8::1'], ['2001:db8::1', '203.0.113.0/24'], []];
+    for (const allowedFrom of lists) {
+      const answer = await patch(id, { allowedFrom });
+      expect([answer.status, answer.json().allowedFrom]).toEqual([200, allowedFrom]);
+    }
+    // The order of a list means nothing.
+    const records = (await admin.get(`/admin/v1/audit?key=${id}`)).json();
+    const changes = records.filter(({ action }: { action: string }) => action === 'key.set_from');
+    expect(changes).toHaveLength(2);
+    const sorted = ['2001:db8::1', '203.0.113.0/24'];
+    for (const [before, after] of [
+      [['10.0.0.1'], sorted],
+      [sorted, []],
+    ]) {
+      const states = { before: { allowedFrom: before }, after: { allowedFrom: after } };
+      expect(changes).toContainEqual(expect.objectContaining(states));
+    }
+  });
+
   it('makes all changes of a request, or none', async () => {
     const { admin } = started;
     const { id } = await issue();
@@ -266,6 +288,10 @@ describe('the admin API', () => {
     ['PATCH', '/ID', { scopes: ['pets:read', 'no:pe'] }, ['unknown scope no:pe;']],
     ['PATCH', '/ID', { scopes: ['pets:read', 'pets:read'] }, ['scopes must']],
     ['PATCH', '/ID', { perMinute: 5, disabled: 'yes' }, ['perMinute must', 'disabled must']],
+    ['PATCH', '/ID', { allowedFrom: ['10.0.0.1/33'], name: '' }, ['allowedFrom must', 'name must']],
+    ['PATCH', '/ID', { allowedFrom: null }, ['allowedFrom must be a list of at most 50 IP']],
+    ['PATCH', '/ID', { allowedFrom: '10.0.0.1' }, ['allowedFrom must be a list']],
+    ['POST', '', { name: 'x', plan: 'free', allowedFrom: ['any'] }, ['allowedFrom must']],
     ['PATCH', '/ID', { name: null, scopes: [] }, ['name must', 'scopes must']],
     ['POST', '/ID/rotate', { graceSeconds: -1 }, ['graceSeconds must']],
     [

@@ -47,7 +47,7 @@ describe('the audit trail', () => {
         ],
         ['key.set_scopes', { scopes }, { scopes: ['pets:read'] }],
         ['key.set_plan', free, { plan: 'enterprise', perMinute: 5, perDay: 50 }],
-        ['key.issue', null, { name: 'zoo', ...free, scopes, expiresAt: null }],
+        ['key.issue', null, { name: 'zoo', ...free, scopes, allowedFrom: [], expiresAt: null }],
       ].map(([action, before, after]) => ({
         ...{ id: expect.stringMatching(/^aud_/), at: ISO, target: id, ...BY_EVE },
         ...{ action, before, after },

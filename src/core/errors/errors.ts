@@ -12,6 +12,10 @@ export const errors = defineErrors({
     meaning: 'The API key is unknown, revoked, expired or disabled.',
   },
   insufficient_scope: { status: 403, meaning: 'The API key lacks the scope of the operation.' },
+  address_not_allowed: {
+    status: 403,
+    meaning: 'The API key may not be used from the address of the client.',
+  },
   not_found: { status: 404, meaning: 'There is no such resource.' },
   method_not_allowed: { status: 405, meaning: 'The resource does not support the method.' },
   request_timeout: { status: 408, meaning: 'The request did not arrive in time.' },

@@ -35,6 +35,10 @@ export class ApiKey {
   @Column({ length: 1024 })
   scopes!: string;
 
+  /** Addresses and CIDR ranges, separated by spaces. Empty if every address is allowed. */
+  @Column({ name: 'allowed_from', type: 'text', default: '' })
+  allowedFrom!: string;
+
   /** Null if the limits are those of the plan. */
   @Int64Column({ name: 'per_minute', nullable: true })
   perMinute!: number | null;

@@ -3,7 +3,7 @@ import { isoTime } from '../time/windows.js';
 
 export type AuditAction =
   | `key.${'issue' | 'rotate' | 'revoke' | 'disable' | 'enable' | 'rename' | 'unban' | 'ban'}`
-  | `key.set_${'plan' | 'scopes' | 'expiry'}`
+  | `key.set_${'plan' | 'scopes' | 'expiry' | 'from'}`
   | `admin.${'issue' | 'revoke'}`;
 
 /** The members that a change affects, as the command line shows them; never a secret. */

@@ -3,6 +3,7 @@ import { rowLock } from '../database/transactions.js';
 import { errors } from '../errors/errors.js';
 import type { Plans } from '../rate-limits/plan.js';
 import { isoTime } from '../time/windows.js';
+import { addressesOf } from './allowed-from.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, mintId, mintKey } from './api-key-format.js';
 import type { AuditAction, State } from './audit-record.entity.js';
@@ -16,7 +17,7 @@ export interface IssuedKey {
 
 type Terms = Pick<
   ApiKey,
-  'name' | 'plan' | 'perMinute' | 'perDay' | 'scopes' | 'createdAt' | 'expiresAt'
+  'name' | 'plan' | 'perMinute' | 'perDay' | 'scopes' | 'allowedFrom' | 'createdAt' | 'expiresAt'
 > &
   Partial<Pick<ApiKey, 'clientId' | 'withdrawableBy'>>;
 
@@ -122,6 +123,7 @@ export class KeyTransaction {
       plan: key.plan,
       ...this.plans.limitsOf(key),
       scopes: key.scopes.split(' ').sort(),
+      allowedFrom: addressesOf(key).sort(),
       expiresAt: isoTime(key.expiresAt),
     };
   }

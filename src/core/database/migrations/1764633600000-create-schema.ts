@@ -22,7 +22,7 @@ const TABLES: readonly string[] = [
     "id" varchar(32) PRIMARY KEY NOT NULL, "client_id" varchar(32) NOT NULL,
     "name" varchar(255) NOT NULL, "digest" varchar(43) NOT NULL, "last_four" varchar(4) NOT NULL,
     "plan" varchar(64) NOT NULL, "scopes" varchar(1024) NOT NULL,
-    "per_minute" bigint, "per_day" bigint,
+    "allowed_from" text NOT NULL DEFAULT '', "per_minute" bigint, "per_day" bigint,
     "created_at" bigint NOT NULL, "expires_at" bigint,
     "revoked_at" bigint, "disabled_at" bigint, "replaced_by" varchar(32),
     "withdrawable_by" varchar(32),
