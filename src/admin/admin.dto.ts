@@ -5,6 +5,7 @@ import { IsBoolean, IsIn, Matches } from 'class-validator';
 import { constrain, MayBeAbsent } from '../core/input/constrain.js';
 import { IsInteger, IsIntegerText } from '../core/input/int64.js';
 import { ADDRESS_LIST, MAX_ADDRESSES, parseAddresses } from '../core/keys/allowed-from.js';
+import { AUDIT_ACTIONS, type AuditAction } from '../core/keys/audit-record.entity.js';
 import { KEY_ORDERS, KEY_STATUSES, type KeyOrder, type KeyStatus } from '../core/keys/key-list.js';
 import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../core/keys/key-terms.js';
 import { isScope } from '../core/keys/scopes.js';
@@ -16,6 +17,7 @@ const MAX_SCOPES_LENGTH = 1_000;
 export const ID = /^\w{1,32}$/;
 /** Without a key or a part of one: targets of requests are in the logs of proxies. */
 const SEARCH = /^(?!.*(?:ps[ka]_\w|[0-9A-Za-z]{40}))\P{Cc}{1,255}$/u;
+const ACTOR = /^(?!.*ps[ka]_\w)\P{Cc}{1,261}$/u;
 const NAME = { maxLength: MAX_NAME_LENGTH, example: 'City zoo' };
 
 function areScopes(value: unknown): boolean {
@@ -124,8 +126,21 @@ export class KeyListQuery {
 }
 
 export class AuditQuery {
-  @IdParameter('Only records of this key.')
+  @IdParameter('Only records of this key and of the keys that it succeeded.')
   key?: string;
+
+  @ApiPropertyOptional({ enum: AUDIT_ACTIONS })
+  @MayBeAbsent()
+  @IsIn(AUDIT_ACTIONS)
+  action?: AuditAction;
+
+  @ApiPropertyOptional({
+    description: 'The name of the actor: cli:USER, admin:NAME, service, or the ID of a key.',
+    example: 'admin:Ann',
+  })
+  @MayBeAbsent()
+  @Matches(ACTOR, { message: 'actor must be 1 to 261 printable characters without a key' })
+  actor?: string;
 
   @ApiPropertyOptional({ default: 50 })
   @IsIntegerText(1, 100)

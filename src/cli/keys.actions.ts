@@ -95,7 +95,7 @@ const ACTIONS = {
 
   async audit(app, { id, limit }) {
     if (id) await app.get(KeyList).get(id);
-    const value = await app.get(AuditTrail).find(id, limit!);
+    const value = await app.get(AuditTrail).find(limit!, { keyId: id || undefined });
     return { value, text: describe.audit(value) };
   },
 } satisfies Record<string, (app: INestApplicationContext, options: KeyOptions) => Promise<Result>>;

@@ -261,6 +261,54 @@ describe('the admin API', () => {
     expect(later.nearLimit).toBe(all.nearLimit - 1);
   });
 
+  it('filters the audit trail by action and actor, and by a key with its predecessors', async () => {
+    const { admin, service, origin } = started;
+    const cleo = new Client(origin, await issueAdminToken(service, 'cleo'));
+    const auditOf = async (query: string): Promise<{ action: string; target: string }[]> =>
+      (await admin.get(`/admin/v1/audit?${query}`)).json();
+    const first = (await cleo.post(KEYS, { name: 'Zoo', plan: 'free' })).json().id;
+    const rotate = async (id: string) => (await cleo.post(`${KEYS}/${id}/rotate`, {})).json().id;
+    const second = await rotate(first);
+    await patch(first, { name: 'Old' });
+    const third = await rotate(second);
+    await patch(third, { disabled: true });
+
+    const chain = await auditOf(`key=${third}`);
+    expect(chain.map(({ action, target }) => [action, target])).toEqual([
+      ['key.disable', third],
+      ['key.rotate', second],
+      ['key.rename', first],
+      ['key.rotate', first],
+      ['key.issue', first],
+    ]);
+    expect(await auditOf(`key=${second}`)).toEqual(chain.slice(1));
+    expect(await auditOf(`key=${first}`)).toEqual(chain.slice(2));
+    expect(await auditOf(`key=${third}&action=key.rotate`)).toEqual([chain[1], chain[3]]);
+    expect(await auditOf(`key=${third}&actor=admin:ann`)).toEqual([chain[0], chain[2]]);
+    expect(await auditOf('actor=admin%3Acleo')).toEqual([chain[1], chain[3], chain[4]]);
+    expect(await auditOf('actor=admin:cleo&action=key.issue')).toEqual([chain[4]]);
+    expect(await auditOf('actor=nobody')).toEqual([]);
+    const page = await admin.get('/admin/v1/audit?actor=admin:cleo&limit=2');
+    expect(page.json()).toEqual([chain[1], chain[3]]);
+    expect((await admin.get(nextOf(page)!)).json()).toEqual([chain[4]]);
+    // The command line prints the rotation that created the key, and no other predecessor.
+    expect(await petstore('keys', 'audit', third)).toEqual(chain.slice(0, 2));
+  });
+
+  it('has the changes of a key in the order in which they took effect', async () => {
+    const { admin } = started;
+    const { id } = await issue({ name: 'name' });
+    const names = Array.from({ length: 12 }, (_, index) => `name ${index}`);
+    await Promise.all(names.map((name) => patch(id, { name, disabled: name.endsWith('1') })));
+    const records = (await admin.get(`/admin/v1/audit?key=${id}&action=key.rename`)).json();
+    expect(records).toHaveLength(12);
+    const [{ after: latest }] = records;
+    expect((await admin.get(`${KEYS}/${id}`)).json().name).toBe(latest.name);
+    for (const [index, { before }] of records.entries()) {
+      expect(before.name).toBe(records[index + 1]?.after.name ?? 'name');
+    }
+  });
+
   it('pages the audit trail, the latest first', async () => {
     const { admin } = started;
     const all = (await admin.get('/admin/v1/audit?limit=100')).json();
@@ -305,6 +353,13 @@ describe('the admin API', () => {
     ['GET', '/ID?x=1', undefined, ['"x" is']],
     ['GET', '/ID/usage?hours=169', undefined, ['hours must']],
     ['GET', '/../audit?before=aud_nope', undefined, ['before must be']],
+    [
+      'GET',
+      '/../audit?action=key.fly&actor=%01&key=%20&limit=0',
+      undefined,
+      ['action must be', 'actor must be', 'key must be', 'limit must be'],
+    ],
+    ['GET', '/../audit?actor=psk_1', undefined, ['actor must be']],
   ] as const)('names every fault of %s %s %j', async (method, path, body, faults) => {
     const { id } = await issue();
     const target = `${KEYS}${path.replace('ID', id)}`.replace('/keys/..', '');

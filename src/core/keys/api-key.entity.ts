@@ -7,6 +7,7 @@ import { Int64Column } from '../database/columns.js';
 @Index('api_keys_usable', ['clientId', 'expiresAt'], { where: 'revoked_at IS NULL' })
 @Index('api_keys_changed_at', ['changedAt'])
 @Index('api_keys_expires_at', ['expiresAt'])
+@Index('api_keys_replaced_by', ['replacedBy'])
 export class ApiKey {
   @PrimaryColumn({ length: 32 })
   id!: string;

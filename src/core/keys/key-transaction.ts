@@ -36,13 +36,15 @@ export class KeyTransaction {
   ) {}
 
   /**
-   * Finds a key with its client locked: the first key of the client, which has the client's id.
+   * Finds a key with its client locked: the first key of the client, which has the client's id. The
+   * audit records from then on are in the order in which the changes take effect.
    * @throws {ApiError} 404 if there is no such key
    */
   async lock(id: string): Promise<ApiKey> {
     const { manager } = this.audited;
     const { clientId } = await findKey(manager, id);
     await manager.findOne(ApiKey, { where: { id: clientId }, ...rowLock(manager) });
+    await this.audited.updateTime();
     return findKey(manager, id);
   }
 
@@ -104,7 +106,8 @@ export class KeyTransaction {
     const state = this.stateOf(key);
     const before = difference(old, state);
     const after = difference(state, old);
-    if (Object.keys(after).length > 0) await record({ action, target: key.id, before, after });
+    if (Object.keys(after).length === 0) return;
+    await record({ action, target: key.id, before, after }, changedAt);
   }
 
   /** What audit records show. A later release may change the limits of a plan. */

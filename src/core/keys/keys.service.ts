@@ -135,12 +135,13 @@ export class KeysService {
 
   async unban(id: string, by = SERVICE): Promise<void> {
     await this.write(by, async (keys) => {
-      const { clientId } = await keys.lock(id);
-      const { manager, record } = keys.audited;
+      const { clientId, changedAt } = await keys.lock(id);
+      const { manager, nowMs, record } = keys.audited;
       const until = await this.bans.lift(clientId, manager);
       if (until <= this.clock.now()) return;
       const states = { before: { bannedUntil: isoTime(until) }, after: { bannedUntil: null } };
-      await record({ action: 'key.unban', target: id, ...states });
+      const atMs = Math.max(nowMs, changedAt + 1);
+      await record({ action: 'key.unban', target: id, ...states }, atMs);
     });
   }
 
