@@ -32,7 +32,7 @@ import { UsageModule } from './core/usage/usage.module.js';
  */
 const EVALUATION_ORDER = [
   DeprecationGuard, // sets headers, rejects nothing
-  ApiKeyGuard, // 401; 429 of an address
+  ApiKeyGuard, // 401, 403; 429 of an address
   OverloadGuard, // 503
   PlanThrottlerGuard, // rate-limit headers, 429
   HttpsGuard, // 403 if the key was sent without TLS

@@ -33,15 +33,19 @@ export class AdminUsageController {
   }
 
   @Get('audit')
-  @ApiOperation({ summary: 'List changes of keys and bans, the latest first' })
+  @ApiOperation({
+    summary: 'List changes of keys and bans, the latest first, in the order of their effect',
+  })
   @ApiOkResponse({ schema: { type: 'array', items: AUDIT_RECORD } })
   async adminListAudit(
-    @Query() { key, limit, before }: AuditQuery,
+    @Query() { key: chainOf, limit, ...filter }: AuditQuery,
     @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<readonly AuditRecord[]> {
+    const { before } = filter;
     if (before !== undefined && !(await this.audit.has(before))) {
       throw invalidRequest(['before must be the ID of an audit record']);
     }
-    return pageOf(await this.audit.find(key, limit + 1, before), limit, 'before', reply);
+    const found = await this.audit.find(limit + 1, { ...filter, chainOf });
+    return pageOf(found, limit, 'before', reply);
   }
 }

@@ -4,6 +4,8 @@ import { Transform } from 'class-transformer';
 import { IsBoolean, IsIn, Matches } from 'class-validator';
 import { constrain, MayBeAbsent } from '../core/input/constrain.js';
 import { IsInteger, IsIntegerText } from '../core/input/int64.js';
+import { ADDRESS_LIST, MAX_ADDRESSES, parseAddresses } from '../core/keys/allowed-from.js';
+import { AUDIT_ACTIONS, type AuditAction } from '../core/keys/audit-record.entity.js';
 import { KEY_ORDERS, KEY_STATUSES, type KeyOrder, type KeyStatus } from '../core/keys/key-list.js';
 import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../core/keys/key-terms.js';
 import { isScope } from '../core/keys/scopes.js';
@@ -15,6 +17,7 @@ const MAX_SCOPES_LENGTH = 1_000;
 export const ID = /^\w{1,32}$/;
 /** Must not contain any part of a key, because proxies log request targets. */
 const SEARCH = /^(?!.*(?:ps[ka]_\w|[0-9A-Za-z]{40}))\P{Cc}{1,255}$/u;
+const ACTOR = /^(?!.*ps[ka]_\w)\P{Cc}{1,261}$/u;
 const NAME = { maxLength: MAX_NAME_LENGTH, example: 'City zoo' };
 
 function areScopes(value: unknown): boolean {
@@ -123,8 +126,21 @@ export class KeyListQuery {
 }
 
 export class AuditQuery {
-  @IdParameter('Only records of this key.')
+  @IdParameter('Only records of this key and of the keys that it succeeded.')
   key?: string;
+
+  @ApiPropertyOptional({ enum: AUDIT_ACTIONS })
+  @MayBeAbsent()
+  @IsIn(AUDIT_ACTIONS)
+  action?: AuditAction;
+
+  @ApiPropertyOptional({
+    description: 'The name of the actor: cli:USER, admin:NAME, service, or the ID of a key.',
+    example: 'admin:Ann',
+  })
+  @MayBeAbsent()
+  @Matches(ACTOR, { message: 'actor must be 1 to 261 printable characters without a key' })
+  actor?: string;
 
   @ApiPropertyOptional({ default: 50 })
   @IsIntegerText(1, 100)
@@ -145,6 +161,20 @@ class KeyTerms {
   @MayBeAbsent()
   @constrain('areScopes', 'a list of different scopes', areScopes)
   scopes?: string[];
+
+  @ApiPropertyOptional({
+    description: 'Addresses and CIDR ranges that may use the key. Empty: any.',
+    type: [String],
+    example: ['203.0.113.0/24'],
+    maxItems: MAX_ADDRESSES,
+  })
+  @MayBeAbsent()
+  @constrain(
+    'areAddresses',
+    ADDRESS_LIST,
+    (value) => Array.isArray(value) && parseAddresses(value) !== undefined,
+  )
+  allowedFrom?: string[];
 
   @ApiPropertyOptional({
     description: 'ISO 8601; null: never.',

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { ADDRESS_LIST, parseAddresses } from '../core/keys/allowed-from.js';
 import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../core/keys/key-terms.js';
 import { isScope } from '../core/keys/scopes.js';
 import { MAX_QUOTA } from '../core/rate-limits/limits.js';
@@ -49,6 +50,19 @@ export function scopes(text: string): string[] {
   const list = text.split(',').map((scope) => scope.trim());
   if (list.every(isScope) && text.length <= 1_000) return [...new Set(list)];
   throw new InvalidArgumentError('It must be a comma-separated list: pets:read,pets:write.');
+}
+
+/** Parses a comma-separated list of addresses and CIDR ranges. */
+export function addresses(text: string): string[] {
+  const list = parseAddresses(text.split(',').map((entry) => entry.trim()));
+  if (list !== undefined) return list;
+  throw new InvalidArgumentError(
+    `It must be ${ADDRESS_LIST}, separated by commas: 203.0.113.7,2001:db8::/32.`,
+  );
+}
+
+export function addressesOrAny(text: string): string[] {
+  return text === 'any' ? [] : addresses(text);
 }
 
 /** Parses an ISO 8601 date or time in the future; returns Unix milliseconds. */

@@ -24,6 +24,7 @@ export interface KeyOptions extends CommonOptions, OwnLimits, KeyFilter {
   plan: string;
   name: string;
   scopes?: string[];
+  from?: string[];
   /** Infinity for `never`, which only `set-expiry` accepts. */
   expiresAt?: number;
   grace?: number;
@@ -41,6 +42,7 @@ const ACTIONS = {
   'set-plan': set,
   'set-scopes': set,
   'set-expiry': set,
+  'set-from': set,
   disable: (app, options) => set(app, options, true),
   enable: (app, options) => set(app, options, false),
 
@@ -57,7 +59,8 @@ const ACTIONS = {
   },
 
   async issue(app, options) {
-    const value = issuedView(await app.get(KeysService).issue(options, operator()), app.get(Plans));
+    const terms = { ...options, allowedFrom: options.from };
+    const value = issuedView(await app.get(KeysService).issue(terms, operator()), app.get(Plans));
     return { value, text: describe.issued(value), secret: value.key };
   },
 
@@ -92,7 +95,7 @@ const ACTIONS = {
 
   async audit(app, { id, limit }) {
     if (id) await app.get(KeyList).get(id);
-    const value = await app.get(AuditTrail).find(id, limit!);
+    const value = await app.get(AuditTrail).find(limit!, { keyId: id || undefined });
     return { value, text: describe.audit(value) };
   },
 } satisfies Record<string, (app: INestApplicationContext, options: KeyOptions) => Promise<Result>>;
@@ -127,7 +130,8 @@ async function idOf(id: string, list: KeyList): Promise<string> {
 /** Changes what the options have, and shows the key. */
 async function set(app: INestApplicationContext, options: KeyOptions, disabled?: boolean) {
   const expiresAt = options.expiresAt === Infinity ? null : options.expiresAt;
-  await app.get(KeysService).set(options.id, { ...options, expiresAt, disabled }, operator());
+  const changes = { ...options, allowedFrom: options.from, expiresAt, disabled };
+  await app.get(KeysService).set(options.id, changes, operator());
   return show(app, options);
 }
 

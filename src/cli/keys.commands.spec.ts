@@ -6,7 +6,9 @@ import { runInProcess } from '../../test/support/run-program.js';
 const ISSUED = 'id key name plan scopes perMinute perDay createdAt expiresAt'.split(' ');
 const VIEW = [
   ...'id name plan scopes perMinute perDay last4 createdAt expiresAt'.split(' '),
-  ...'revokedAt disabledAt lastUsedAt lastUsedFrom bannedUntil clientId replacedBy'.split(' '),
+  ...'revokedAt disabledAt lastUsedAt lastUsedFrom bannedUntil allowedFrom clientId replacedBy'.split(
+    ' ',
+  ),
 ];
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -175,6 +177,42 @@ describe('petstore keys --json', () => {
         (action) => `key.${action}`,
       ),
     );
+  });
+
+  it('issue --from and set-from choose the addresses of a key, which a rotation keeps', async () => {
+    const from = ['--from', '203.0.113.7, 2001:DB8:0::/32,::ffff:192.0.2.1,203.0.113.7'];
+    const { id } = await json('issue', '--name', 'Ark', '--plan', 'free', ...from);
+    const allowedFrom = ['203.0.113.7', '2001:db8::/32', '192.0.2.1'];
+    expect(await json('show', id)).toMatchObject({ allowedFrom });
+    const successor = (await json('rotate', id)).id;
+    expect(await json('show', successor)).toMatchObject({ allowedFrom });
+    expect(await json('set-from', id, '--from', '10.0.0.0/8')).toMatchObject({
+      allowedFrom: ['10.0.0.0/8'],
+    });
+    expect((await runInProcess('keys', 'set-from', id, '--from', 'any')).out).toMatch(
+      /^allowedFrom +any$/m,
+    );
+    expect(await json('set-from', id, '--from', 'any')).toMatchObject({ allowedFrom: [] });
+    const records = await json('audit', id);
+    expect(records).toHaveLength(4);
+    expect(records).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          ...{ action: 'key.set_from', before: { allowedFrom: ['10.0.0.0/8'] } },
+          after: { allowedFrom: [] },
+        }),
+        expect.objectContaining({
+          action: 'key.issue',
+          after: expect.objectContaining({ allowedFrom: [...allowedFrom].sort() }),
+        }),
+      ]),
+    );
+    for (const wrong of ['', 'any,10.0.0.1', 'localhost', '10.0.0.1/33', '10.0.0.1,']) {
+      const { code, out, err } = await runInProcess('keys', 'set-from', id, '--from', wrong);
+      expect({ code, out }).toEqual({ code: 2, out: '' });
+      expect(err).toMatch(/^error: [^\n]*at most 50 IP addresses[^\n]*\n$/);
+    }
+    expect(await json('show', id)).toMatchObject({ allowedFrom: [] });
   });
 
   it('rotate never extends a key that expires', async () => {

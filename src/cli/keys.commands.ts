@@ -38,7 +38,8 @@ function addIssue(add: Add): void {
   addPlanOptions(issue)
     .requiredOption('--name <label>', 'name of the key', parse.keyName)
     .option('--scopes <list>', 'scopes of the key (default: pets:read,pets:write)', parse.scopes)
-    .option('--expires-at <iso8601>', 'expiry date or time (default: never)', parse.expiry);
+    .option('--expires-at <iso8601>', 'expiry date or time (default: never)', parse.expiry)
+    .option('--from <list>', 'addresses and CIDR ranges (default: any)', parse.addresses);
 }
 
 function addList(add: Add): void {
@@ -85,6 +86,11 @@ function addCommandsOfOneKey(addAny: Add): void {
     '--scopes <list>',
     'new scopes of the key',
     parse.scopes,
+  );
+  add('set-from', 'change the addresses of a key', ' --from 203.0.113.0/24').requiredOption(
+    '--from <list>',
+    'addresses and CIDR ranges that may use the key, or any',
+    parse.addressesOrAny,
   );
 }
 

@@ -83,8 +83,9 @@ function changeText(before: State | null, after: State | null): string {
     .join(', ');
 }
 
+/** Only `allowedFrom` can be an empty list. */
 function valueText(value: State[string] | undefined): string {
-  return value === null || value === undefined ? 'none' : [value].flat().join(' ');
+  return value === null || value === undefined ? 'none' : [value].flat().join(' ') || 'any';
 }
 
 function statusOf({ revokedAt, expiresAt, disabledAt, bannedUntil }: Key): string {

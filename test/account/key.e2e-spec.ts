@@ -53,6 +53,7 @@ describe('the operations of a key holder', () => {
       lastUsedAt: iso(),
       lastUsedFrom: '127.0.0.1',
       bannedUntil: null,
+      allowedFrom: [],
       clientId: client.keyId,
       replacedBy: null,
     });
@@ -157,7 +158,7 @@ describe('the operations of a key holder', () => {
     const client = await service.client({ scopes });
     const { key } = (await rotate(client)).json();
     await revoke(client);
-    const records = await service.store.app.get(AuditTrail).find(client.keyId, 10);
+    const records = await service.store.app.get(AuditTrail).find(10, { keyId: client.keyId! });
     const by = { type: 'key', name: client.keyId };
     expect(records).toMatchObject([
       { action: 'key.revoke', actor: by, address: '127.0.0.1', requestId: expect.any(String) },

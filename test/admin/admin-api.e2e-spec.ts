@@ -151,6 +151,28 @@ describe('the admin API', () => {
     expect((await patch(id, {})).json()).toEqual(cleared);
   });
 
+  it('restricts a key to addresses, with the lists before and after in the audit trail', async () => {
+    const { admin } = started;
+    const { id } = await issue({ allowedFrom: ['10.0.0.1'] });
+    const lists = [['203.0.113.0/24', '2001:db8::1'], ['2001:db8::1', '203.0.113.0/24'], []];
+    for (const allowedFrom of lists) {
+      const answer = await patch(id, { allowedFrom });
+      expect([answer.status, answer.json().allowedFrom]).toEqual([200, allowedFrom]);
+    }
+    // The order of a list means nothing.
+    const records = (await admin.get(`/admin/v1/audit?key=${id}`)).json();
+    const changes = records.filter(({ action }: { action: string }) => action === 'key.set_from');
+    expect(changes).toHaveLength(2);
+    const sorted = ['2001:db8::1', '203.0.113.0/24'];
+    for (const [before, after] of [
+      [['10.0.0.1'], sorted],
+      [sorted, []],
+    ]) {
+      const states = { before: { allowedFrom: before }, after: { allowedFrom: after } };
+      expect(changes).toContainEqual(expect.objectContaining(states));
+    }
+  });
+
   it('makes all changes of a request, or none', async () => {
     const { admin } = started;
     const { id } = await issue();
@@ -239,6 +261,54 @@ describe('the admin API', () => {
     expect(later.nearLimit).toBe(all.nearLimit - 1);
   });
 
+  it('filters the audit trail by action and actor, and by a key with its predecessors', async () => {
+    const { admin, service, origin } = started;
+    const cleo = new Client(origin, await issueAdminToken(service, 'cleo'));
+    const auditOf = async (query: string): Promise<{ action: string; target: string }[]> =>
+      (await admin.get(`/admin/v1/audit?${query}`)).json();
+    const first = (await cleo.post(KEYS, { name: 'Zoo', plan: 'free' })).json().id;
+    const rotate = async (id: string) => (await cleo.post(`${KEYS}/${id}/rotate`, {})).json().id;
+    const second = await rotate(first);
+    await patch(first, { name: 'Old' });
+    const third = await rotate(second);
+    await patch(third, { disabled: true });
+
+    const chain = await auditOf(`key=${third}`);
+    expect(chain.map(({ action, target }) => [action, target])).toEqual([
+      ['key.disable', third],
+      ['key.rotate', second],
+      ['key.rename', first],
+      ['key.rotate', first],
+      ['key.issue', first],
+    ]);
+    expect(await auditOf(`key=${second}`)).toEqual(chain.slice(1));
+    expect(await auditOf(`key=${first}`)).toEqual(chain.slice(2));
+    expect(await auditOf(`key=${third}&action=key.rotate`)).toEqual([chain[1], chain[3]]);
+    expect(await auditOf(`key=${third}&actor=admin:ann`)).toEqual([chain[0], chain[2]]);
+    expect(await auditOf('actor=admin%3Acleo')).toEqual([chain[1], chain[3], chain[4]]);
+    expect(await auditOf('actor=admin:cleo&action=key.issue')).toEqual([chain[4]]);
+    expect(await auditOf('actor=nobody')).toEqual([]);
+    const page = await admin.get('/admin/v1/audit?actor=admin:cleo&limit=2');
+    expect(page.json()).toEqual([chain[1], chain[3]]);
+    expect((await admin.get(nextOf(page)!)).json()).toEqual([chain[4]]);
+    // The command line prints the rotation that created the key, and no other predecessor.
+    expect(await petstore('keys', 'audit', third)).toEqual(chain.slice(0, 2));
+  });
+
+  it('has the changes of a key in the order in which they took effect', async () => {
+    const { admin } = started;
+    const { id } = await issue({ name: 'name' });
+    const names = Array.from({ length: 12 }, (_, index) => `name ${index}`);
+    await Promise.all(names.map((name) => patch(id, { name, disabled: name.endsWith('1') })));
+    const records = (await admin.get(`/admin/v1/audit?key=${id}&action=key.rename`)).json();
+    expect(records).toHaveLength(12);
+    const [{ after: latest }] = records;
+    expect((await admin.get(`${KEYS}/${id}`)).json().name).toBe(latest.name);
+    for (const [index, { before }] of records.entries()) {
+      expect(before.name).toBe(records[index + 1]?.after.name ?? 'name');
+    }
+  });
+
   it('pages the audit trail, the latest first', async () => {
     const { admin } = started;
     const all = (await admin.get('/admin/v1/audit?limit=100')).json();
@@ -266,6 +336,10 @@ describe('the admin API', () => {
     ['PATCH', '/ID', { scopes: ['pets:read', 'no:pe'] }, ['unknown scope no:pe;']],
     ['PATCH', '/ID', { scopes: ['pets:read', 'pets:read'] }, ['scopes must']],
     ['PATCH', '/ID', { perMinute: 5, disabled: 'yes' }, ['perMinute must', 'disabled must']],
+    ['PATCH', '/ID', { allowedFrom: ['10.0.0.1/33'], name: '' }, ['allowedFrom must', 'name must']],
+    ['PATCH', '/ID', { allowedFrom: null }, ['allowedFrom must be a list of at most 50 IP']],
+    ['PATCH', '/ID', { allowedFrom: '10.0.0.1' }, ['allowedFrom must be a list']],
+    ['POST', '', { name: 'x', plan: 'free', allowedFrom: ['any'] }, ['allowedFrom must']],
     ['PATCH', '/ID', { name: null, scopes: [] }, ['name must', 'scopes must']],
     ['POST', '/ID/rotate', { graceSeconds: -1 }, ['graceSeconds must']],
     [
@@ -279,6 +353,13 @@ describe('the admin API', () => {
     ['GET', '/ID?x=1', undefined, ['"x" is']],
     ['GET', '/ID/usage?hours=169', undefined, ['hours must']],
     ['GET', '/../audit?before=aud_nope', undefined, ['before must be']],
+    [
+      'GET',
+      '/../audit?action=key.fly&actor=%01&key=%20&limit=0',
+      undefined,
+      ['action must be', 'actor must be', 'key must be', 'limit must be'],
+    ],
+    ['GET', '/../audit?actor=psk_1', undefined, ['actor must be']],
   ] as const)('names every fault of %s %s %j', async (method, path, body, faults) => {
     const { id } = await issue();
     const target = `${KEYS}${path.replace('ID', id)}`.replace('/keys/..', '');

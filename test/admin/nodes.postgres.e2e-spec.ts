@@ -37,11 +37,20 @@ describeOnPostgres('the admin API of two nodes', () => {
     await within(401, key);
     await one.admin.post(`${KEYS}/${id}`, { disabled: false }, {}, 'PATCH');
     await within(200, key);
+    for (const [allowedFrom, status] of [
+      [['203.0.113.0/24'], 403],
+      [['127.0.0.1'], 200],
+    ] as const) {
+      await one.admin.post(`${KEYS}/${id}`, { allowedFrom }, {}, 'PATCH');
+      await within(status, key);
+    }
     await one.admin.post(`${KEYS}/${id}/revoke`, {});
     await within(401, key);
     const records = (await two.admin.get(`/admin/v1/audit?key=${id}`)).json();
     expect(records.map(({ action }: { action: string }) => action)).toEqual([
       'key.revoke',
+      'key.set_from',
+      'key.set_from',
       'key.enable',
       'key.disable',
       'key.issue',

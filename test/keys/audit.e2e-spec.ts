@@ -22,7 +22,7 @@ describe('the audit trail', () => {
     env: { BAN_AFTER_REJECTIONS: '2', BAN_SECONDS: '7' },
   });
   const keys = () => service.store.app.get(KeysService);
-  const trail = (keyId?: string) => service.store.app.get(AuditTrail).find(keyId, 100);
+  const trail = (keyId?: string) => service.store.app.get(AuditTrail).find(100, { keyId });
   const logged = (event: string) => lines.filter(({ details }) => details.event === event);
 
   it('has a record of each change, with actor and the state before and after, the latest first', async () => {
@@ -47,7 +47,7 @@ describe('the audit trail', () => {
         ],
         ['key.set_scopes', { scopes }, { scopes: ['pets:read'] }],
         ['key.set_plan', free, { plan: 'enterprise', perMinute: 5, perDay: 50 }],
-        ['key.issue', null, { name: 'zoo', ...free, scopes, expiresAt: null }],
+        ['key.issue', null, { name: 'zoo', ...free, scopes, allowedFrom: [], expiresAt: null }],
       ].map(([action, before, after]) => ({
         ...{ id: expect.stringMatching(/^aud_/), at: ISO, target: id, ...BY_EVE },
         ...{ action, before, after },

@@ -132,6 +132,13 @@ export interface components {
              */
             bannedUntil: Date | null;
             /**
+             * @description Addresses and CIDR ranges that may use the key. Empty: any.
+             * @example [
+             *       "203.0.113.0/24"
+             *     ]
+             */
+            allowedFrom: string[];
+            /**
              * @description ID of the client. It survives rotations.
              * @example key_0Lj0QR9b3sycDOpwV
              */
@@ -292,7 +299,7 @@ export interface components {
             rejected: components["schemas"]["RejectedRequests"][];
         };
         /** @description Machine-readable. Codes may be added: handle an unknown code by its status. */
-        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "insufficient_scope" | "https_required" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_in_use" | "key_already_rotated" | "key_revoked" | "operation_removed" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limit_exceeded" | "key_banned" | "header_fields_too_large" | "internal_error" | "service_unavailable" | "pet_not_found";
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "insufficient_scope" | "https_required" | "address_not_allowed" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_in_use" | "key_already_rotated" | "key_revoked" | "operation_removed" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "expectation_failed" | "idempotency_key_reused" | "rate_limit_exceeded" | "key_banned" | "header_fields_too_large" | "internal_error" | "service_unavailable" | "pet_not_found";
         Error: {
             /**
              * @description Machine-readable error code.

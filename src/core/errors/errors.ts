@@ -13,6 +13,10 @@ export const errors = defineErrors({
   },
   insufficient_scope: { status: 403, meaning: 'The API key lacks the scope of the operation.' },
   https_required: { status: 403, meaning: 'The API key was sent without TLS. Replace it.' },
+  address_not_allowed: {
+    status: 403,
+    meaning: 'The API key may not be used from the address of the client.',
+  },
   not_found: { status: 404, meaning: 'There is no such resource.' },
   method_not_allowed: { status: 405, meaning: 'The resource does not support the method.' },
   request_timeout: { status: 408, meaning: 'The request did not arrive in time.' },

@@ -7,6 +7,7 @@ import { Int64Column } from '../database/columns.js';
 @Index('api_keys_usable', ['clientId', 'expiresAt'], { where: 'revoked_at IS NULL' })
 @Index('api_keys_changed_at', ['changedAt'])
 @Index('api_keys_expires_at', ['expiresAt'])
+@Index('api_keys_replaced_by', ['replacedBy'])
 export class ApiKey {
   @PrimaryColumn({ length: 32 })
   id!: string;
@@ -34,6 +35,10 @@ export class ApiKey {
   /** Separated by spaces (RFC 6749 section 3.3). */
   @Column({ length: 1024 })
   scopes!: string;
+
+  /** Addresses and CIDR ranges, separated by spaces. Empty if every address is allowed. */
+  @Column({ name: 'allowed_from', type: 'text', default: '' })
+  allowedFrom!: string;
 
   /** Null if the limits are those of the plan. */
   @Int64Column({ name: 'per_minute', nullable: true })

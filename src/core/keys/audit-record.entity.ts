@@ -1,10 +1,23 @@
 import { Column, Entity, Index, PrimaryColumn, type ValueTransformer } from 'typeorm';
 import { isoTime } from '../time/windows.js';
 
-export type AuditAction =
-  | `key.${'issue' | 'rotate' | 'revoke' | 'disable' | 'enable' | 'rename' | 'unban' | 'ban'}`
-  | `key.set_${'plan' | 'scopes' | 'expiry'}`
-  | `admin.${'issue' | 'revoke'}`;
+export const AUDIT_ACTIONS = [
+  'key.issue',
+  'key.rotate',
+  'key.revoke',
+  'key.disable',
+  'key.enable',
+  'key.rename',
+  'key.set_plan',
+  'key.set_scopes',
+  'key.set_expiry',
+  'key.set_from',
+  'key.ban',
+  'key.unban',
+  'admin.issue',
+  'admin.revoke',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** The members that a change affects, as the command line shows them; never a secret. */
 export type State = Record<string, string | number | readonly string[] | null>;
@@ -27,12 +40,17 @@ class Actor {
 /** A change of a key or an admin token, or a ban. It is never changed itself. */
 @Entity('audit_records')
 @Index('audit_records_at', ['at'])
+@Index('audit_records_action', ['action', 'at'])
+@Index('audit_records_actor', ['actor.name', 'at'])
 @Index('audit_records_target', ['target', 'at'])
 export class AuditRecord {
   @PrimaryColumn({ length: 32 })
   id!: string;
 
-  /** ISO 8601, by the clock of the database. */
+  /**
+   * ISO 8601, by the clock of the database once the client of the key is locked. Each change of a
+   * key has a later time than the one before it.
+   */
   @Column({ type: 'bigint', transformer: isoColumn })
   at!: string;
 

@@ -30,11 +30,11 @@ const config = loadConfig({ FAILED_AUTH_PER_MINUTE: '2', FAILED_AUTH_PER_DAY: '9
 describe(Authenticator.name, () => {
   let store: MemoryStore;
   let authenticator: Authenticator;
-  const cache = { getCached: jest.fn(), load: jest.fn(), expiredCaller: jest.fn() };
+  const cache = { getCached: jest.fn(), load: jest.fn(), rejectedCaller: jest.fn() };
   let metrics: Metrics;
   beforeEach(() => {
     metrics = new Metrics();
-    cache.expiredCaller.mockReset().mockReturnValue(undefined);
+    cache.rejectedCaller.mockReset().mockReturnValue(undefined);
     store = new MemoryStore(new FakeClock(), { banAfterRejections: 1, banSeconds: 60 } as Config);
     cache.getCached.mockReset().mockReturnValue(undefined);
     verifiers.callerOf.mockReset().mockReturnValue(undefined);
@@ -142,12 +142,28 @@ describe(Authenticator.name, () => {
 
   it('names the caller of an expired key, but not for a rejection of its address', async () => {
     const expired = `Bearer ${mintKey()}`;
-    cache.expiredCaller.mockReturnValue({ caller, reason: 'expired' });
+    cache.rejectedCaller.mockReturnValue({ caller, reason: 'expired' });
     for (let time = 0; time < 2; time++) {
       expect((await authenticate(expired)).formerCaller).toBe(caller);
     }
     const { error, formerCaller } = await authenticate(expired);
     expect(error).toMatchObject({ code: 'rate_limit_exceeded' });
+    expect(formerCaller).toBeUndefined();
+  });
+
+  it('rejects a valid key from another address with 403, counted like a failure', async () => {
+    cache.load.mockResolvedValue(undefined);
+    cache.rejectedCaller.mockReturnValue({ caller, reason: 'address_not_allowed' });
+    for (let time = 1; time <= 2; time++) {
+      const { error, formerCaller, caller: found, headers } = await authenticate(`Bearer ${key}`);
+      expect(error).toMatchObject({ status: 403, code: 'address_not_allowed' });
+      expect(error!.message).toContain(address);
+      expect([formerCaller, found]).toEqual([caller, undefined]);
+      expect(headers).toMatchObject({ 'x-ratelimit-limit': 2 });
+      expect(failures()).toBe(time);
+    }
+    const { error, formerCaller } = await authenticate(`Bearer ${key}`);
+    expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
     expect(formerCaller).toBeUndefined();
   });
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Config } from '../config/config.js';
+import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { clientAddress } from '../http/client-address.js';
 import { CHALLENGE } from '../errors/to-api-error.js';
@@ -11,7 +12,7 @@ import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { ADMIN_PREFIX, digestOf, isWellFormedKey, KEY_PREFIX } from './api-key-format.js';
 import type { Caller } from './caller.js';
-import { KeyCache } from './key-cache.js';
+import { KeyCache, type RejectedCaller } from './key-cache.js';
 import { Verifiers } from './verifiers.js';
 
 /**
@@ -24,8 +25,8 @@ const BEARER = /^(?:Bearer(?: +|(?=[\s,]))|(?=,|.*, Bearer\b))(.*)$/i;
 const REASONS = ['missing', 'malformed', 'unknown', 'revoked', 'expired', 'address_limited'];
 
 interface Failure {
-  /** The caller of a key that was valid once. */
-  expired?: ReturnType<KeyCache['expiredCaller']>;
+  /** The caller of a key that is known, but rejected. */
+  rejected?: RejectedCaller | undefined;
   /** What the client should send. */
   kind?: 'API key' | 'admin token';
 }
@@ -56,7 +57,8 @@ export class Authenticator {
   /**
    * Sets the caller of the request and its quota. A failure counts against the address of the
    * client.
-   * @throws {ApiError} 401, or 429 if the address has failed too often
+   * @throws {ApiError} 401, 403 if the key may not be used from this address, or 429 if the address
+   *   has failed too often
    */
   async authenticate(request: ApiRequest, reply: ApiReply): Promise<true> {
     const token = bearerToken(request);
@@ -75,7 +77,8 @@ export class Authenticator {
       throw error;
     }
     if (caller === undefined) {
-      return this.reject(token, request, reply, { expired: this.cache.expiredCaller(digest) });
+      const rejected = this.cache.rejectedCaller(digest, request);
+      return this.reject(token, request, reply, { rejected });
     }
     request.caller = caller;
     request.quota = caller.quota;
@@ -84,22 +87,24 @@ export class Authenticator {
 
   /**
    * Counts a failure against the address of the client.
-   * @throws {ApiError} 401, or 429 if the address has failed too often
+   * @throws {ApiError} 401, 403 if the key may not be used from this address, or 429 if the address
+   *   has failed too often
    */
   async reject(
     token: string | undefined,
     request: ApiRequest,
     reply: ApiReply,
-    { expired, kind = 'API key' }: Failure = {},
+    { rejected, kind = 'API key' }: Failure = {},
   ): Promise<never> {
-    const reason = expired?.reason ?? this.failureReason(token);
+    const reason = rejected?.reason ?? this.failureReason(token);
     try {
       await this.limiter.admit(this.addressQuota(request), reply);
     } catch (error) {
       this.failures.inc({ reason: 'address_limited' });
       throw error;
     }
-    request.formerCaller = expired?.caller;
+    request.formerCaller = rejected?.caller;
+    if (reason === 'address_not_allowed') throw addressNotAllowed(request);
     this.failures.inc({ reason });
     const challenge = token === undefined ? CHALLENGE : `${CHALLENGE}, error="invalid_token"`;
     const options = { headers: { 'WWW-Authenticate': challenge } };
@@ -120,6 +125,11 @@ export class Authenticator {
     const key = addressRateLimitKey(clientAddress(request));
     return { key, limits: this.addressLimits };
   }
+}
+
+function addressNotAllowed(request: ApiRequest): ApiError {
+  const address = clientAddress(request);
+  return errors.address_not_allowed(`The API key may not be used from ${address}`);
 }
 
 /**

@@ -17,7 +17,7 @@ export interface Caller {
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined;
-    /** The caller of a key that is revoked or expired. */
+    /** The caller of a key that is rejected: revoked, expired, or used from another address. */
     formerCaller: Caller | undefined;
   }
 }

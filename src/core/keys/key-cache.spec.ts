@@ -18,6 +18,7 @@ const zoo = {
   digest: 'zoo',
   plan: 'pro',
   scopes: 'pets:read pets:write',
+  allowedFrom: '',
   perMinute: null as number | null,
   perDay: null as number | null,
   expiresAt: null as number | null,
@@ -124,7 +125,7 @@ describe(KeyCache.name, () => {
       return Promise.resolve();
     };
     expect(await cache.load('zoo', sender)).toBeUndefined();
-    expect(cache.expiredCaller('zoo')).toMatchObject({ reason: 'revoked' });
+    expect(cache.rejectedCaller('zoo', sender)).toMatchObject({ reason: 'revoked' });
   });
 
   it('stores no first use of a key that has expired', async () => {
@@ -132,6 +133,34 @@ describe(KeyCache.name, () => {
     storeFirst = jest.fn();
     expect(await cache.load('zoo', sender)).toBeUndefined();
     expect(storeFirst).not.toHaveBeenCalled();
+  });
+
+  it('records no use from an address that the list lacks, not even the first', async () => {
+    rows = [{ ...zoo, isUnused: 1, allowedFrom: '198.51.100.0/24' }];
+    storeFirst = jest.fn();
+    expect(await cache.load('zoo', sender)).toBeUndefined();
+    expect(cache.getCached('zoo', sender)).toBeUndefined();
+    expect(cache.rejectedCaller('zoo', sender)).toMatchObject({ reason: 'address_not_allowed' });
+    expect(storeFirst).not.toHaveBeenCalled();
+    rows = [{ ...zoo, allowedFrom: '198.51.100.0/24' }];
+    expect(await cache.load('zoo', sender)).toBeUndefined();
+    expect(uses).toEqual([]);
+    const allowed = { ip: '198.51.100.9' } as ApiRequest;
+    expect(await cache.load('zoo', allowed)).toBeDefined();
+    expect(cache.getCached('zoo', allowed)).toBeDefined();
+    expect(uses).toEqual(['key_zoo']);
+  });
+
+  it('reports that a key is revoked or expired, rather than the address', async () => {
+    const list = { allowedFrom: '198.51.100.9' };
+    for (const [end, reason] of [
+      [{ endedAt: 1 }, 'revoked'],
+      [{ expiresAt: clock.now() }, 'expired'],
+    ] as const) {
+      rows = [{ ...zoo, ...list, ...end }];
+      expect(await cache.load('zoo', sender)).toBeUndefined();
+      expect(cache.rejectedCaller('zoo', sender)).toMatchObject({ reason });
+    }
   });
 
   it('rejects no unused key of an outage, but asks the caller to come back', async () => {
@@ -155,7 +184,7 @@ describe(KeyCache.name, () => {
     clock.advance(1);
     expect(cache.getCached('zoo', sender)).toBeUndefined();
     expect(await cache.load('zoo', sender)).toBeUndefined();
-    expect(cache.expiredCaller('zoo')).toMatchObject({ reason: 'expired' });
+    expect(cache.rejectedCaller('zoo', sender)).toMatchObject({ reason: 'expired' });
     expect(uses).toEqual(['key_zoo', 'key_zoo']);
   });
 
@@ -180,8 +209,8 @@ describe(KeyCache.name, () => {
     rows.length = 0;
     expect(cache.getCached('zoo', sender)).toBeUndefined();
     expect(await cache.load('zoo', sender)).toBeUndefined();
-    expect(cache.expiredCaller('zoo')).toMatchObject({ reason: 'revoked' });
-    expect(cache.expiredCaller('other')).toBeUndefined();
+    expect(cache.rejectedCaller('zoo', sender)).toMatchObject({ reason: 'revoked' });
+    expect(cache.rejectedCaller('other', sender)).toBeUndefined();
     expect(cache.getCached('ark', sender)).toBeDefined();
   });
 

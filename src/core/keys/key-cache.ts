@@ -1,3 +1,4 @@
+import type { BlockList } from 'node:net';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { ChangePoller } from '../database/change-poller.js';
@@ -9,6 +10,7 @@ import { Plans } from '../rate-limits/plan.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { withTimeout } from '../time/timeout.js';
+import { allowListOf, isAllowed } from './allowed-from.js';
 import type { ApiKey } from './api-key.entity.js';
 import type { Caller } from './caller.js';
 import { LastUses } from './last-uses.js';
@@ -35,6 +37,7 @@ interface KeyRow extends Pick<
   | 'digest'
   | 'plan'
   | 'scopes'
+  | 'allowedFrom'
   | 'perMinute'
   | 'perDay'
   | 'expiresAt'
@@ -52,15 +55,22 @@ type Sender = Parameters<typeof clientAddress>[0];
 interface CachedCaller extends Caller {
   /** Differs for each state of a key. */
   changedAt: number;
+  /** The addresses that may use the key; undefined if all may. */
+  allowList: BlockList | undefined;
   /** The last recorded use, in Unix milliseconds. */
   usedAtMs: number;
   /** The first use must be stored before the key is accepted. */
   isUnused: boolean;
 }
 
+export interface RejectedCaller {
+  caller: Caller;
+  reason: 'revoked' | 'expired' | 'address_not_allowed';
+}
+
 /** PostgreSQL's driver returns bigint as text; a double holds these numbers exactly. */
 const COLUMNS = `id, client_id AS "clientId", digest, plan, scopes,
-  CAST(per_minute AS double precision) AS "perMinute",
+  allowed_from AS "allowedFrom", CAST(per_minute AS double precision) AS "perMinute",
   CAST(per_day AS double precision) AS "perDay",
   CAST(expires_at AS double precision) AS "expiresAt",
   CAST(COALESCE(revoked_at, disabled_at) AS double precision) AS "endedAt",
@@ -138,11 +148,13 @@ export class KeyCache implements OnModuleInit {
     return caller;
   }
 
-  /** Returns the caller of a revoked or expired key, once `load` has rejected the key. */
-  expiredCaller(digest: string): { caller: Caller; reason: 'revoked' | 'expired' } | undefined {
+  /** Returns the caller of a key that `load` has rejected, if it was ever valid, and the reason. */
+  rejectedCaller(digest: string, sender: Sender): RejectedCaller | undefined {
     const caller = this.callers.get(digest);
-    const reason = caller?.expiresAtMs === REVOKED_MS ? 'revoked' : 'expired';
-    return caller && { caller, reason };
+    if (caller === undefined) return undefined;
+    if (caller.expiresAtMs === REVOKED_MS) return { caller, reason: 'revoked' };
+    const isValid = caller.expiresAtMs > this.clock.now() && !allows(caller, sender);
+    return { caller, reason: isValid ? 'address_not_allowed' : 'expired' };
   }
 
   /**
@@ -165,7 +177,7 @@ export class KeyCache implements OnModuleInit {
 
   private async find(digest: string, sender: Sender): Promise<Caller | undefined> {
     let found = await this.read(digest);
-    if (found?.isUnused && found.expiresAtMs > this.clock.now()) {
+    if (found?.isUnused && found.expiresAtMs > this.clock.now() && allows(found, sender)) {
       const use = { atMs: this.clock.now(), address: clientAddress(sender) };
       await this.lastUses.recordFirst(found.keyId, use);
       found = await this.read(digest);
@@ -202,6 +214,7 @@ export class KeyCache implements OnModuleInit {
   private ifValid(caller: CachedCaller, sender: Sender): Caller | undefined {
     const nowMs = this.clock.now();
     if (caller.expiresAtMs <= nowMs || caller.isUnused) return undefined;
+    if (!allows(caller, sender)) return undefined;
     if (nowMs - caller.usedAtMs >= USE_INTERVAL_MS) {
       caller.usedAtMs = nowMs;
       this.lastUses.record(caller.keyId, { atMs: nowMs, address: clientAddress(sender) });
@@ -225,8 +238,14 @@ export class KeyCache implements OnModuleInit {
       quota,
       expiresAtMs,
       changedAt,
+      allowList: allowListOf(row.allowedFrom),
       usedAtMs: 0,
       isUnused,
     };
   }
+}
+
+/** The address is found only for a key that has a list. */
+function allows({ allowList }: CachedCaller, sender: Sender): boolean {
+  return allowList === undefined || isAllowed(allowList, clientAddress(sender));
 }

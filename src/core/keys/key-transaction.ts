@@ -3,6 +3,7 @@ import { rowLock } from '../database/transactions.js';
 import { errors } from '../errors/errors.js';
 import type { Plans } from '../rate-limits/plan.js';
 import { isoTime } from '../time/windows.js';
+import { addressesOf } from './allowed-from.js';
 import { ApiKey } from './api-key.entity.js';
 import { digestOf, mintId, mintKey } from './api-key-format.js';
 import type { AuditAction, State } from './audit-record.entity.js';
@@ -16,7 +17,7 @@ export interface IssuedKey {
 
 type Terms = Pick<
   ApiKey,
-  'name' | 'plan' | 'perMinute' | 'perDay' | 'scopes' | 'createdAt' | 'expiresAt'
+  'name' | 'plan' | 'perMinute' | 'perDay' | 'scopes' | 'allowedFrom' | 'createdAt' | 'expiresAt'
 > &
   Partial<Pick<ApiKey, 'clientId' | 'withdrawableBy'>>;
 
@@ -35,13 +36,15 @@ export class KeyTransaction {
   ) {}
 
   /**
-   * Finds a key with its client locked: the first key of the client, which has the client's id.
+   * Finds a key with its client locked: the first key of the client, which has the client's id. The
+   * audit records from then on are in the order in which the changes take effect.
    * @throws {ApiError} 404 if there is no such key
    */
   async lock(id: string): Promise<ApiKey> {
     const { manager } = this.audited;
     const { clientId } = await findKey(manager, id);
     await manager.findOne(ApiKey, { where: { id: clientId }, ...rowLock(manager) });
+    await this.audited.updateTime();
     return findKey(manager, id);
   }
 
@@ -103,7 +106,8 @@ export class KeyTransaction {
     const state = this.stateOf(key);
     const before = difference(old, state);
     const after = difference(state, old);
-    if (Object.keys(after).length > 0) await record({ action, target: key.id, before, after });
+    if (Object.keys(after).length === 0) return;
+    await record({ action, target: key.id, before, after }, changedAt);
   }
 
   /** What audit records show. A later release may change the limits of a plan. */
@@ -122,6 +126,7 @@ export class KeyTransaction {
       plan: key.plan,
       ...this.plans.limitsOf(key),
       scopes: key.scopes.split(' ').sort(),
+      allowedFrom: addressesOf(key).sort(),
       expiresAt: isoTime(key.expiresAt),
     };
   }

@@ -1,6 +1,7 @@
 import type { Plans } from '../rate-limits/plan.js';
 import { isoTime } from '../time/windows.js';
 import type { ApiKey } from './api-key.entity.js';
+import { addressesOf } from './allowed-from.js';
 import type { IssuedKeyDto, Key, ReplacingKeyDto } from './key.dto.js';
 import type { IssuedKey } from './key-transaction.js';
 import type { RotatedKey } from './keys.service.js';
@@ -30,6 +31,7 @@ export function keyView(record: ApiKey, bannedUntilMs: number | null, plans: Pla
     lastUsedAt: isoTime(record.lastUsedAt),
     lastUsedFrom: record.lastUsedFrom,
     bannedUntil: isoTime(bannedUntilMs),
+    allowedFrom: addressesOf(record),
     clientId: record.clientId,
     replacedBy: record.replacedBy,
   };

@@ -55,6 +55,13 @@ export class Key {
   @ApiTimeOrNull('End of the ban, or null.')
   bannedUntil!: string | null;
 
+  @ApiProperty({
+    description: 'Addresses and CIDR ranges that may use the key. Empty: any.',
+    type: [String],
+    example: ['203.0.113.0/24'],
+  })
+  allowedFrom!: string[];
+
   @ApiProperty({ description: 'ID of the client. It survives rotations.', example: ID.example })
   clientId!: string;
 

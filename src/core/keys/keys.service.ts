@@ -2,10 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
 import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
+import { invalidRequest } from '../input/invalid-request.js';
 import { BanRepository } from '../rate-limits/bans/ban.repository.js';
 import { type OwnLimits, Plans } from '../rate-limits/plan.js';
 import { Clock } from '../time/clock.js';
 import { isoTime } from '../time/windows.js';
+import { ADDRESS_LIST, parseAddresses } from './allowed-from.js';
 import { ApiKey } from './api-key.entity.js';
 import { type Initiator, SERVICE } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
@@ -22,6 +24,8 @@ export interface NewKey extends OwnLimits {
   name: string;
   plan: string;
   scopes?: readonly string[] | undefined;
+  /** Addresses and CIDR ranges that may use the key, at most 50. Empty: any. */
+  allowedFrom?: readonly string[] | undefined;
   /** Unix milliseconds; null or undefined for a key that does not expire. */
   expiresAt?: number | null | undefined;
 }
@@ -51,13 +55,14 @@ export class KeysService {
     private readonly plans: Plans,
   ) {}
 
-  /** @throws {ApiError} 400 for an unknown plan, wrong limits or an undeclared scope */
+  /** @throws {ApiError} 400 for an unknown plan, wrong limits, an undeclared scope or no address */
   async issue(request: NewKey, by = SERVICE): Promise<IssuedKey> {
-    const { name, scopes = this.scopes.defaults, expiresAt = null } = request;
+    const { name, scopes = this.scopes.defaults, allowedFrom = [], expiresAt = null } = request;
     this.scopes.assertDeclared(scopes);
     const plan = this.plans.choose(request.plan, request);
     const createdAt = this.clock.now();
-    const terms = { name, ...plan, scopes: scopes.join(' '), createdAt, expiresAt };
+    const lists = { scopes: scopes.join(' '), allowedFrom: storedListOf(allowedFrom) };
+    const terms = { name, ...plan, ...lists, createdAt, expiresAt };
     return this.write(by, (keys) => keys.issue(terms));
   }
 
@@ -96,11 +101,12 @@ export class KeysService {
   /**
    * Makes changes in one transaction, each with its audit record. The plan is changed for this key
    * and every key of the client that can still be used.
-   * @throws {ApiError} 400 for an unknown plan, wrong limits or an undeclared scope
+   * @throws {ApiError} 400 for an unknown plan, wrong limits, an undeclared scope or no address
    * @throws {ApiError} 409 `key_revoked` if a key that has its end would get another expiry
    */
   async set(id: string, changes: KeyChanges, by = SERVICE): Promise<void> {
     const { expiresAt, name, plan, scopes, disabled } = changes;
+    const allowedFrom = changes.allowedFrom && storedListOf(changes.allowedFrom);
     const terms = plan === undefined ? undefined : this.plans.choose(plan, changes);
     if (scopes !== undefined) this.scopes.assertDeclared(scopes);
     await this.write(by, async (keys) => {
@@ -113,6 +119,7 @@ export class KeysService {
       if (scopes !== undefined) {
         await keys.update('key.set_scopes', key, { scopes: scopes.join(' ') });
       }
+      if (allowedFrom !== undefined) await keys.update('key.set_from', key, { allowedFrom });
       if (disabled === false) await keys.update('key.enable', key, { disabledAt: null });
       if (disabled) {
         const disabledAt = key.disabledAt ?? this.clock.now();
@@ -128,12 +135,13 @@ export class KeysService {
 
   async unban(id: string, by = SERVICE): Promise<void> {
     await this.write(by, async (keys) => {
-      const { clientId } = await keys.lock(id);
-      const { manager, record } = keys.audited;
+      const { clientId, changedAt } = await keys.lock(id);
+      const { manager, nowMs, record } = keys.audited;
       const until = await this.bans.lift(clientId, manager);
       if (until <= this.clock.now()) return;
       const states = { before: { bannedUntil: isoTime(until) }, after: { bannedUntil: null } };
-      await record({ action: 'key.unban', target: id, ...states });
+      const atMs = Math.max(nowMs, changedAt + 1);
+      await record({ action: 'key.unban', target: id, ...states }, atMs);
     });
   }
 
@@ -143,6 +151,13 @@ export class KeysService {
   ): Promise<Result> {
     return this.audit.write(by, (audited) => work(new KeyTransaction(audited, this.plans)));
   }
+}
+
+/** @throws {ApiError} 400 for an entry that is no address, and more than 50 */
+function storedListOf(addresses: readonly string[]): string {
+  const parsed = parseAddresses(addresses);
+  if (parsed === undefined) throw invalidRequest([`allowedFrom must be ${ADDRESS_LIST}`]);
+  return parsed.join(' ');
 }
 
 /**
