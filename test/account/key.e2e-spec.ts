@@ -1,7 +1,4 @@
-import { AuditTrail } from '../../src/core/keys/audit-trail.js';
-import { KeyList } from '../../src/core/keys/key-list.js';
-import { KeysService } from '../../src/core/keys/keys.service.js';
-import { UsageRecorder } from '../../src/core/usage/usage-recorder.js';
+import { saveUsage } from '../support/background.js';
 import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
@@ -21,6 +18,8 @@ describe('the operations of a key holder', () => {
     body === undefined
       ? client.send('/v1/key/rotate', { method: 'POST' })
       : client.post('/v1/key/rotate', body);
+  const petstore = (...argv: string[]) =>
+    jsonInProcess(service.config.databaseUrl, 'keys', ...argv);
   const revoke = (client: Client) => client.send('/v1/key', { method: 'DELETE' });
   const full = async (): Promise<Client> => {
     const client = await service.client({ scopes, perMinute: 1, perDay: 9 });
@@ -110,8 +109,7 @@ describe('the operations of a key holder', () => {
     expect(answer.text).toMatch(/graceSeconds.*force|force.*graceSeconds/);
     const once = await client.post('/v1/key/rotate', {}, { 'idempotency-key': 'a' });
     expectError(once, 400, 'invalid_request');
-    const { body } = { body: await service.store.app.get(KeyList).find({ id: client.keyId! }) };
-    expect(body[0]!.replacedBy).toBeNull();
+    expect(await petstore('show', client.keyId!)).toMatchObject({ replacedBy: null });
   });
 
   it('rotateKey requires its scope, which no key has by default', async () => {
@@ -158,7 +156,7 @@ describe('the operations of a key holder', () => {
     const client = await service.client({ scopes });
     const { key } = (await rotate(client)).json();
     await revoke(client);
-    const records = await service.store.app.get(AuditTrail).find(10, { keyId: client.keyId! });
+    const records = await petstore('audit', client.keyId!);
     const by = { type: 'key', name: client.keyId };
     expect(records).toMatchObject([
       { action: 'key.revoke', actor: by, address: '127.0.0.1', requestId: expect.any(String) },
@@ -179,7 +177,7 @@ describe('the operations of a key holder', () => {
     await client.get('/v1/pets');
     clock.advance(1_000);
     await client.get('/v1/pets');
-    await service.store.app.get(UsageRecorder).flush();
+    await saveUsage(service);
     const history = (query = '') => client.get(`/v1/usage/history${query}`);
     const rejected = { operation: 'listPets', address: '127.0.0.1' };
     expect((await history()).json()).toEqual({
@@ -218,7 +216,7 @@ describe('the operations of a key holder', () => {
   it('are not for callers whose key belongs to nobody', async () => {
     expectError(await service.anonymous().get('/v1/key'), 401, 'missing_api_key');
     const client = await service.client();
-    await service.store.app.get(KeysService).revoke(client.keyId!);
+    await petstore('revoke', client.keyId!, '--yes');
     await eventually(async () => (await revoke(client)).status === 401);
   });
 });

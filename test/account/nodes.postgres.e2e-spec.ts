@@ -1,4 +1,4 @@
-import { UsageRecorder } from '../../src/core/usage/usage-recorder.js';
+import { saveUsage } from '../support/background.js';
 import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
@@ -80,7 +80,7 @@ describeOnPostgres('two nodes with PostgreSQL', () => {
       for (const { origin } of [first!, second!, second!]) {
         expectError(await new Client(origin, client.key).get('/v1/pets/0'), 404, 'pet_not_found');
       }
-      for (const node of [second!, first!]) await node.store.app.get(UsageRecorder).flush();
+      for (const node of [second!, first!]) await saveUsage(node);
       const caller = new Client(second!.origin, client.key);
       const { rejected } = (await caller.get('/v1/usage/history')).json();
       const times = { firstAt: '2026-06-15T12:00:00.000Z', at: '2026-06-15T12:01:00.000Z' };

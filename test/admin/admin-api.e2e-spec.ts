@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DataSource, EntityManager } from 'typeorm';
-import { ApiKey } from '../../src/core/keys/api-key.entity.js';
-import { KeysService } from '../../src/core/keys/keys.service.js';
-import { RateLimitStore } from '../../src/core/rate-limits/stores/rate-limit-store.js';
-import { UsageRecorder } from '../../src/core/usage/usage-recorder.js';
+import { saveUsage } from '../support/background.js';
+import { reportBanOnce } from '../support/counters.js';
 import { issueAdminToken, useAdminService } from '../support/admin.js';
 import { type Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
@@ -198,10 +196,7 @@ describe('the admin API', () => {
     const unbanned = await admin.post(`${KEYS}/${client.keyId}/unban`, {});
     expect(unbanned.json()).toMatchObject({ id: client.keyId, bannedUntil: null });
     // The counters may learn of it later.
-    const counters = service.store.app.get(RateLimitStore);
-    const before = await counters.peek(client.keyId!);
-    const late = { ...before, bannedUntilMs: clock.now() + DAY_MS };
-    jest.spyOn(counters, 'peek').mockReturnValueOnce(late);
+    await reportBanOnce(service, client.keyId!, clock.now() + DAY_MS);
     const { bannedUntil } = (await admin.get(`${KEYS}/${client.keyId}/usage`)).json();
     expect(bannedUntil).toBeNull();
     const rotated = await admin.post(`${KEYS}/${client.keyId}/rotate`, { graceSeconds: 60 });
@@ -239,7 +234,7 @@ describe('the admin API', () => {
     const { admin, service } = started;
     const client = await service.client({ plan: 'free', perMinute: undefined, perDay: undefined });
     for (let count = 0; count < 61; count++) await client.get('/v1/pets');
-    await service.store.app.get(UsageRecorder).flush();
+    await saveUsage(service);
     const ofKey = (await admin.get(`${KEYS}/${client.keyId}/usage?hours=1`)).json();
     const usage = (await client.get('/v1/usage')).json();
     const history = (await client.get('/v1/usage/history?hours=1')).json();
@@ -255,8 +250,7 @@ describe('the admin API', () => {
     const { id } = (await admin.post(`${KEYS}/${client.keyId}/rotate`, {})).json();
     const rotated = (await admin.get('/admin/v1/usage')).json();
     expect(rotated.nearLimit).toBe(all.nearLimit + 1);
-    const keys = service.store.app.get(KeysService);
-    for (const each of [client.keyId!, id]) await keys.revoke(each);
+    for (const each of [client.keyId!, id]) await admin.post(`${KEYS}/${each}/revoke`, {});
     const later = (await admin.get('/admin/v1/usage')).json();
     expect(later.nearLimit).toBe(all.nearLimit - 1);
   });
@@ -470,7 +464,7 @@ async function insertKeys(dataSource: DataSource, count: number): Promise<void> 
     changedAt: index,
   }));
   for (let start = 0; start < count; start += 500) {
-    await dataSource.manager.insert(ApiKey, rows.slice(start, start + 500));
+    await dataSource.manager.insert('ApiKey', rows.slice(start, start + 500));
   }
 }
 

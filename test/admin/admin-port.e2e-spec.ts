@@ -12,7 +12,7 @@ import {
 } from '@nestjs/common';
 import { APP_GUARD, APP_INTERCEPTOR, NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Public } from '../../src/core/http/public.decorator.js';
+import { Public } from '../../src/index.js';
 import { startAdminService, useAdminService } from '../support/admin.js';
 import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { KeysService } from '../../src/core/keys/keys.service.js';
-import { UsageRecorder } from '../../src/core/usage/usage-recorder.js';
+import { saveUsage } from '../support/background.js';
 import { type AdminService, startAdminService } from '../support/admin.js';
 import { launchChromium } from '../support/chromium.js';
 import type { Client } from '../support/client.js';
@@ -60,7 +60,7 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
     await started?.service.close();
   });
 
-  const flush = () => started.service.store.app.get(UsageRecorder).flush();
+  const flush = () => saveUsage(started.service);
   const heading = (name: string) => page.getByRole('heading', { level: 1, name });
 
   /** Presses Tab until an element with this text or label has the focus. */

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
-import type { PostgresDataSource } from '../../src/core/database/postgres/postgres.data-source.js';
-import { mintKey } from '../../src/core/keys/api-key-format.js';
+import type { Pool } from 'pg';
+import { unknownKey } from '../support/unknown-key.js';
 import { type Answer, Client } from '../support/client.js';
 import { describeOnPostgres } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
@@ -20,18 +20,18 @@ describeOnPostgres('a pool of one connection to PostgreSQL', (server) => {
     await keyCached(service, client);
   });
 
-  const unknownKey = { authorization: `Bearer ${mintKey()}` };
+  const withUnknownKey = { authorization: `Bearer ${unknownKey()}` };
   /** Requests of each kind that needs a connection; more than the pool has. */
   const everyKind = (): Promise<Answer>[] => [
     client.get('/v1/pets'),
     client.get('/v1/pets/1'),
     client.post('/v1/pets', rex),
     client.post('/v1/pets', rex, { 'idempotency-key': 'waits' }),
-    service.anonymous().get('/v1/pets', unknownKey),
+    service.anonymous().get('/v1/pets', withUnknownKey),
   ];
 
   it('answers 503 when a request waits too long for a connection, and recovers', async () => {
-    const { pool } = service.store.app.get<PostgresDataSource>(DataSource);
+    const { pool } = service.store.app.get<DataSource & { pool: Pool }>(DataSource);
     const held = await pool.connect();
     try {
       const started = performance.now();

@@ -1,10 +1,6 @@
 import { DataSource, type QueryRunner } from 'typeorm';
-import {
-  createDataSource,
-  dataSourceOptions,
-} from '../../src/core/database/data-source-options.js';
-import { migrate, migrationsThatRan } from '../../src/core/database/migrate.js';
 import { Pet } from '../../src/index.js';
+import { connectTo, migrate, migrationsThatRan } from '../support/data-source.js';
 import { describeWith } from '../support/engines.js';
 import { createDatabase, PostgresServer } from '../support/postgres.js';
 import { recordedLog } from '../support/recorded-log.js';
@@ -44,7 +40,7 @@ function describeSchema(newDatabase: () => string | Promise<string>): void {
 
   it('of another program ends the start, which logs no error of its own', async () => {
     const url = await newDatabase();
-    const other = await (await createDataSource(dataSourceOptions(url, []))).initialize();
+    const other = await connectTo(url, []);
     await other.query('CREATE TABLE pets (id integer)');
     await other.destroy();
     const { logger, lines } = recordedLog();
@@ -59,8 +55,7 @@ function describeSchema(newDatabase: () => string | Promise<string>): void {
       down = () => Promise.resolve();
     }
     const extensions = [{ owner: 'toys', migrations: [CreateToys1700000000000] }];
-    const dataSource = await createDataSource(dataSourceOptions(await newDatabase(), extensions));
-    await dataSource.initialize();
+    const dataSource = await connectTo(await newDatabase(), extensions);
     await expect(migrate(dataSource)).rejects.toThrow(
       /^The migration CreateToys1700000000000 of toys failed: .*"?api_keys"? already exists/,
     );

@@ -1,10 +1,6 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { DataSource } from 'typeorm';
-import {
-  createDataSource,
-  dataSourceOptions,
-} from '../../src/core/database/data-source-options.js';
-import { migrate } from '../../src/core/database/migrate.js';
+import { connectTo, migrate } from '../support/data-source.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
 import { startService, useService } from '../support/start-service.js';
@@ -29,8 +25,7 @@ describe('the embedded database', () => {
 
   it('is given up to be migrated where another process writes all the time, and can be again', async () => {
     const url = `sqlite:${file()}.busy`;
-    const busy = await createDataSource(dataSourceOptions(url));
-    await busy.initialize();
+    const busy = await connectTo(url);
     const unlock = await lockWrites(url);
     try {
       await expect(migrate(busy)).rejects.toMatchObject({ code: 'SQLITE_BUSY' });

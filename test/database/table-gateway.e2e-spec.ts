@@ -13,7 +13,7 @@ import {
 } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { IsInt, IsOptional, IsString } from 'class-validator';
-import type { PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import {
   BeforeInsert,
   ChildEntity,
@@ -44,11 +44,10 @@ import {
   Int64Pipe,
   type Page,
   PageQuery,
+  requestContext,
   type Row,
   TableGateway,
 } from '../../src/index.js';
-import type { PostgresDataSource } from '../../src/core/database/postgres/postgres.data-source.js';
-import { requestContext } from '../../src/core/telemetry/request-context.js';
 import { expectError } from '../support/expectations.js';
 import { onPostgres, startAndClose, useService } from '../support/start-service.js';
 
@@ -242,7 +241,7 @@ describe('a table gateway of an extension', () => {
 
   it('repeats each insert of a failed batch in the context of its own request', async () => {
     if (!onPostgres) return;
-    const { pool } = service.store.app.get<PostgresDataSource>(DataSource);
+    const { pool } = service.store.app.get<DataSource & { pool: Pool }>(DataSource);
     const { visits } = service.store.app.get(VisitsController);
     const taken = visit('Own context');
     await add(taken);

@@ -1,9 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
-import { Database } from '../../src/core/database/database.js';
-import { afterCommit, inSharedTransaction, rowLock } from '../../src/core/database/transactions.js';
-import { Pet } from '../../src/pets/pet.entity.js';
-import { TableGateway } from '../../src/core/tables/table-gateway.js';
+import { inSharedTransaction } from '../../src/core/database/transactions.js';
+import { afterCommit, Database, Pet, rowLock, TableGateway } from '../../src/index.js';
 import { expectError } from '../support/expectations.js';
 import { recordedLog } from '../support/recorded-log.js';
 import { onPostgres, startService, type TestServiceOptions } from '../support/start-service.js';

@@ -1,10 +1,9 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
-import { defineExtension, Public } from '../../src/index.js';
+import { defineExtension, errors, Public } from '../../src/index.js';
 import type { Answer } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError } from '../support/expectations.js';
-import { errors } from '../../src/core/errors/errors.js';
 import { startService, type TestService } from '../support/start-service.js';
 
 const ORIGIN = 'https://api.example.com';

@@ -1,6 +1,5 @@
 import { DataSource } from 'typeorm';
-import { Pets } from 'pet-store-service';
-import type { PetStatus } from '../../src/pets/pet.entity.js';
+import { Pets, type PetStatus } from 'pet-store-service';
 import { type TestService, useService } from '../support/start-service.js';
 
 async function petOf(service: TestService, status?: PetStatus): Promise<bigint> {

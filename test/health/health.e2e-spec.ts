@@ -1,4 +1,4 @@
-import { Database } from '../../src/core/database/database.js';
+import { Database } from '../../src/index.js';
 import { useService } from '../support/start-service.js';
 
 describe('health', () => {

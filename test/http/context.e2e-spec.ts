@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { EventEmitter2 } from '@nestjs/event-emitter';
 import type { PetEvent } from '../../src/index.js';
-import { createLogger } from '../../src/core/telemetry/logger.js';
+import { logTo } from '../support/recorded-log.js';
 import type { Answer, Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { eventually } from '../support/eventually.js';
@@ -32,7 +32,7 @@ describe('2,000 mixed requests', () => {
   async function fileLog() {
     const directory = mkdtempSync(join(tmpdir(), 'petstore-log-'));
     const path = join(directory, 'log');
-    const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, openSync(path, 'w'));
+    const logger = await logTo(openSync(path, 'w'));
     closing({ [Symbol.dispose]: () => rmSync(directory, { recursive: true }) });
     type Line = Record<string, unknown> & { level: string };
     const lines = (): Line[] => {

@@ -1,6 +1,5 @@
 import { DataSource } from 'typeorm';
-import { IdempotencyRecord } from '../../src/core/idempotency/idempotency-record.entity.js';
-import { IdempotencyService } from '../../src/core/idempotency/idempotency.service.js';
+import { deleteIdempotencyRecords } from '../support/background.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { lockWrites } from '../support/lock-writes.js';
@@ -164,10 +163,10 @@ describe('Idempotency-Key', () => {
     await using real = await startService();
     const caller = await real.client();
     for (const key of ['over', 'today']) await post(key, rex, caller);
-    const records = real.store.app.get(DataSource).getRepository(IdempotencyRecord);
+    const records = real.store.app.get(DataSource).getRepository('IdempotencyRecord');
     const yesterday = { createdAt: Date.now() - 86_400_000 };
     await records.update({ idempotencyKey: 'over' }, yesterday);
-    await real.store.app.get(IdempotencyService).purge();
+    await deleteIdempotencyRecords(real);
     expect(await records.find()).toMatchObject([{ idempotencyKey: 'today' }]);
   });
 });

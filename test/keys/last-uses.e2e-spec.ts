@@ -1,5 +1,5 @@
-import { KeyList } from '../../src/core/keys/key-list.js';
-import { LastUses } from '../../src/core/keys/last-uses.js';
+import { saveLastUses } from '../support/background.js';
+import { jsonInProcess } from '../support/run-program.js';
 import { FakeClock } from '../support/clock.js';
 import { startService } from '../support/start-service.js';
 
@@ -7,10 +7,12 @@ describe('the last use of a key', () => {
   it('is saved for each key, and never moves back', async () => {
     const clock = new FakeClock();
     await using service = await startService({ clock });
-    const { app } = service.store;
     const lastUses = async () => {
-      await app.get(LastUses).flush();
-      const keys = await app.get(KeyList).find();
+      await saveLastUses(service);
+      const keys: { id: string; lastUsedAt: string | null }[] = await jsonInProcess(
+        service.config.databaseUrl,
+        ...['keys', 'list'],
+      );
       const timeOf = (iso: string | null) => iso && Date.parse(iso);
       return Object.fromEntries(keys.map(({ id, lastUsedAt }) => [id, timeOf(lastUsedAt)]));
     };

@@ -1,6 +1,6 @@
 import { Client as PostgresClient } from 'pg';
-import { Database } from '../../src/core/database/database.js';
-import { KeysService } from '../../src/core/keys/keys.service.js';
+import { Database } from '../../src/index.js';
+import { jsonInProcess } from '../support/run-program.js';
 import { describeOnPostgres } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { FaultProxy } from '../support/fault-proxy.js';
@@ -36,8 +36,7 @@ describeOnPostgres('a node with PostgreSQL', (server) => {
       env: { DATABASE_URL: throughProxy, BAN_AFTER_REJECTIONS: '1' },
       migrate: true,
     });
-    await using other = await startService({ env: { DATABASE_URL: url } });
-    const keys = other.store.app.get(KeysService);
+    const petstore = (...argv: string[]) => jsonInProcess(url, 'keys', ...argv);
     const revoked = await node.client();
     const planned = await node.client();
     const banned = await node.client({ perMinute: 1, perDay: 1_000 });
@@ -52,10 +51,11 @@ describeOnPostgres('a node with PostgreSQL', (server) => {
 
     proxy.lose();
     const lostAt = performance.now();
-    await keys.revoke(revoked.keyId!);
-    await keys.set(planned.keyId!, { plan: 'business' });
-    await keys.set(banned.keyId!, { plan: 'business' });
-    await keys.unban(banned.keyId!);
+    await petstore('revoke', revoked.keyId!, '--yes');
+    for (const { keyId } of [planned, banned]) {
+      await petstore('set-plan', keyId!, '--plan', 'business');
+    }
+    await petstore('unban', banned.keyId!);
     await pause(LONG_MS - (performance.now() - lostAt));
     proxy.pass();
 

@@ -1,6 +1,5 @@
-import { KeyList } from '../../src/core/keys/key-list.js';
-import { mintKey } from '../../src/core/keys/api-key-format.js';
-import { RateLimitStore } from '../../src/core/rate-limits/stores/rate-limit-store.js';
+import { usedToday } from '../support/counters.js';
+import { unknownKey } from '../support/unknown-key.js';
 import type { Answer } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders, headerCounts } from '../support/expectations.js';
@@ -54,7 +53,7 @@ function hostileRequest(random: Random, key: string, requestId: string): Hostile
   const method = random.pick(METHODS);
   const hasKey = random.chance(0.7);
   const valid = `Authorization: Bearer ${key}`;
-  const invalid = [[], [valid, valid], [`${valid}x`], [`Authorization: Bearer ${mintKey()}`]];
+  const invalid = [[], [valid, valid], [`${valid}x`], [`Authorization: Bearer ${unknownKey()}`]];
   const fields = [
     ...['Host: x', `X-Request-Id: ${requestId}`],
     ...(hasKey ? [valid] : random.pick<readonly string[]>(invalid)),
@@ -118,10 +117,8 @@ describe(`hostile requests (seed ${SEED})`, () => {
 
   it('each get one response, in their order, and are counted once', async () => {
     const key = client.key!;
-    const used = async () => {
-      const { clientId } = await service.store.app.get(KeyList).get(client.keyId!);
-      return (await service.store.app.get(RateLimitStore).peek(clientId)).dayUsed;
-    };
+    // The first key of a client has the id of the client.
+    const used = () => usedToday(service, client.keyId!);
     const before = await used();
     const failures: string[] = [];
     let [next, counted, unread] = [0, 0, 0];

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { Database } from '../../src/core/database/database.js';
+import { Database } from '../../src/index.js';
 import { type Answer } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { seedPets } from '../../src/pets/pets.seed.js';
+import { jsonInProcess } from '../support/run-program.js';
 import type { Answer, Client } from '../support/client.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { startService, useService } from '../support/start-service.js';
@@ -39,7 +39,7 @@ describe('GET /v1/pets', () => {
   });
 
   describe('with 250 pets', () => {
-    beforeAll(() => seedPets(service.store.app.get(DataSource), 250));
+    beforeAll(() => jsonInProcess(service.config.databaseUrl, 'seed', '--pets', '250'));
 
     it('responds with 20 pets by default, in the order of their ids', async () => {
       const answer = await client.get('/v1/pets');

@@ -13,8 +13,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { Output } from '../../src/cli/output.js';
-import { runProgram } from '../../src/cli/program.js';
+import { Output, runProgram } from '../support/run-program.js';
 import { Client } from '../support/client.js';
 import { eventually } from '../support/eventually.js';
 import { startLoad } from '../support/load.js';

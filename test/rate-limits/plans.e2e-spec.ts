@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeysService } from '../../src/core/keys/keys.service.js';
 import { metricValue } from '../support/metrics.js';
 import { runInProcess } from '../support/run-program.js';
 import { startAndClose, startService } from '../support/start-service.js';
@@ -40,7 +39,7 @@ describe('plans of the configuration', () => {
 
   it('stop the start if a key has a plan that is gone', async () => {
     await using service = await startService({ plans });
-    await service.store.app.get(KeysService).issue({ name: 'Zoo', plan: 'team' });
+    await service.client({ plan: 'team' });
     const { databaseUrl } = service.config;
     // One SQLite file belongs to one server.
     await service.store.close();

@@ -1,6 +1,5 @@
 import { DataSource } from 'typeorm';
-import { KeysService } from '../../src/core/keys/keys.service.js';
-import { RateLimitBan } from '../../src/core/rate-limits/bans/rate-limit-ban.entity.js';
+import { jsonInProcess } from '../support/run-program.js';
 import { type Answer, Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
@@ -136,11 +135,11 @@ describe('quotas', () => {
     for (let request = 0; request < 5; request++) await client.get('/v1/pets');
     expectError(await client.get('/v1/pets'), 429, 'key_banned');
     const isSaved = async () => {
-      const bans = app.get(DataSource).getRepository(RateLimitBan);
+      const bans = app.get(DataSource).getRepository('RateLimitBan');
       return (await bans.update({ key: client.keyId! }, { changedAt: 1 })).affected === 1;
     };
     await eventually(isSaved);
-    await app.get(KeysService).unban(client.keyId!);
+    await jsonInProcess(service.config.databaseUrl, 'keys', 'unban', client.keyId!);
     await eventually(async () => !(await client.get('/v1/pets')).text.includes('key_banned'));
   });
 

@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/core/telemetry/logger.js';
+import { createLogger, type Logger } from '../../src/core/telemetry/logger.js';
 
 export interface Line {
   level: 'fatal' | 'error' | 'warn' | 'info' | 'debug';
@@ -23,4 +23,9 @@ export function recordedLog(): { logger: Logger; lines: Line[] } {
     flush: () => undefined,
   };
   return { logger, lines };
+}
+
+/** The logger of the service, which writes to an open file. */
+export function logTo(fd: number): Promise<Logger> {
+  return createLogger({ logLevel: 'info', logFormat: 'json' }, fd);
 }

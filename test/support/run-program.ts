@@ -1,6 +1,9 @@
 import { Output } from '../../src/cli/output.js';
 import { runProgram } from '../../src/cli/program.js';
 
+export type { Finding } from '../../src/cli/doctor.findings.js';
+export { Output, runProgram };
+
 export interface InProcessResult {
   code: number;
   out: string;

@@ -6,12 +6,12 @@ import { type CallHandler, Injectable, Module, type NestInterceptor } from '@nes
 import { APP_INTERCEPTOR } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 import { DataSource } from 'typeorm';
-import { KeysService } from '../../src/core/keys/keys.service.js';
-import { createLogger, Logger } from '../../src/core/telemetry/logger.js';
+import { Logger } from '../../src/index.js';
+import { jsonInProcess } from '../support/run-program.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/expectations.js';
 import { metricValue } from '../support/metrics.js';
-import { recordedLog } from '../support/recorded-log.js';
+import { logTo, recordedLog } from '../support/recorded-log.js';
 import { startService } from '../support/start-service.js';
 import { TemporaryDirectory } from '../support/temporary-directory.js';
 
@@ -32,7 +32,7 @@ describe('the log', () => {
   it('has the request id on each line within a request, also after a late body', async () => {
     using directory = new TemporaryDirectory();
     const file = join(directory.path, 'log');
-    const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, openSync(file, 'a'));
+    const logger = await logTo(openSync(file, 'a'));
     const extensions = [{ name: 'logging', module: LoggingModule }];
     await using service = await startService({ logger, extensions });
     const client = await service.client();
@@ -101,7 +101,7 @@ describe('the log', () => {
     const file = join(directory.path, 'log');
     // Stays open: a logger writes for as long as the process runs.
     const fd = openSync(file, 'a');
-    const logger = await createLogger({ logLevel: 'info', logFormat: 'json' }, fd);
+    const logger = await logTo(fd);
     await using service = await startService({ logger });
     const client = await service.client({ plan: 'free', scopes: ['pets:read'] });
     const { key, keyId: id } = client;
@@ -113,7 +113,7 @@ describe('the log', () => {
     await client.get('/v1/pets', { ...mine, authorization: `Basic ${key}` });
     await client.get('/health/live', mine);
     const revoked = await service.client();
-    await service.store.app.get(KeysService).revoke(revoked.keyId!);
+    await jsonInProcess(service.config.databaseUrl, 'keys', 'revoke', revoked.keyId!, '--yes');
     await revoked.get('/v1/pets', mine);
     await client.get('/docs', mine);
     await client.get('/v1/%zz', mine);

@@ -1,8 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { Metrics } from '../../src/core/telemetry/metrics.js';
-import { MetricsServer } from '../../src/core/telemetry/metrics.server.js';
-import { mintKey } from '../../src/core/keys/api-key-format.js';
-import { KeysService } from '../../src/core/keys/keys.service.js';
+import { jsonInProcess } from '../support/run-program.js';
+import { unknownKey } from '../support/unknown-key.js';
 import { describeWith } from '../support/engines.js';
 import { FakeClock } from '../support/clock.js';
 import { metricLines, metricValue } from '../support/metrics.js';
@@ -10,9 +8,11 @@ import { startService, type TestService } from '../support/start-service.js';
 import { Client } from '../support/client.js';
 import { freePort } from '../support/free-port.js';
 
-describe('metrics', () => {
-  const originOf = ({ store }: TestService) => new URL(store.app.get(MetricsServer).url!).origin;
+/** `petstore keys ARGV`. */
+const keysOf = ({ config }: TestService, ...argv: string[]) =>
+  jsonInProcess(config.databaseUrl, 'keys', ...argv);
 
+describe('metrics', () => {
   it('are served on a separate port, with the prefix petstore_', async () => {
     const port = String(await freePort());
     await using service = await startService({ env: { METRICS_PORT: port } });
@@ -35,9 +35,9 @@ describe('metrics', () => {
   });
 
   it('count the active keys without a successor that expire within 14 days', async () => {
-    const clock = new FakeClock();
+    // The command line has no other clock.
+    const clock = new FakeClock(Date.now());
     await using service = await startService({ clock });
-    const keys = service.store.app.get(KeysService);
     const after = (days: number) => ({ expiresAt: clock.now() + days * 86_400_000 });
     const expiring = () => metricValue(service, 'petstore_keys_expiring', { days: '14' });
     for (const days of [1, 13, 15]) await service.client(after(days));
@@ -48,9 +48,9 @@ describe('metrics', () => {
       await service.client(after(2)),
     ];
     expect(await expiring()).toBe(5);
-    await keys.rotate(rotated.keyId!, 60_000);
-    await keys.set(disabled.keyId!, { disabled: true });
-    await keys.revoke(revoked.keyId!);
+    await keysOf(service, 'rotate', rotated.keyId!);
+    await keysOf(service, 'disable', disabled.keyId!);
+    await keysOf(service, 'revoke', revoked.keyId!, '--yes');
     // The successor of the rotated key expires as agreed.
     expect(await expiring()).toBe(3);
     clock.advance(2 * 86_400_000);
@@ -63,7 +63,7 @@ describe('metrics', () => {
     const response = await fetch(`http://127.0.0.2:${env.METRICS_PORT}/metrics`);
     expect(response.status).toBe(200);
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(originOf(service)).toBe(`http://127.0.0.2:${env.METRICS_PORT}`);
+    expect((await (await service.client()).get('/metrics')).status).toBe(404);
     await expect(fetch(`http://127.0.0.1:${env.METRICS_PORT}/metrics`)).rejects.toThrow();
   });
 
@@ -73,10 +73,7 @@ describe('metrics', () => {
       env: { BAN_AFTER_REJECTIONS: '2', FAILED_AUTH_PER_MINUTE: '4' },
     });
     const client = await service.client({ plan: 'enterprise', perMinute: 3, perDay: 9 });
-    const [daily, keys] = [
-      await service.client({ plan: 'enterprise', perMinute: 5, perDay: 1 }),
-      service.store.app.get(KeysService),
-    ];
+    const daily = await service.client({ plan: 'enterprise', perMinute: 5, perDay: 1 });
     const pet = { name: 'Rex', categoryId: 1 };
     await (await service.client()).post('/v1/pets', pet);
     for (let round = 0; round < 2; round++) {
@@ -89,9 +86,9 @@ describe('metrics', () => {
       anonymous.get('/v1/pets', authorization === undefined ? {} : { authorization });
     await send();
     await send('Bearer nonsense');
-    await send(`Bearer ${mintKey()}`);
+    await send(`Bearer ${unknownKey()}`);
     const gone = await service.client();
-    await keys.revoke(gone.keyId!);
+    await keysOf(service, 'revoke', gone.keyId!, '--yes');
     await send(`Bearer ${gone.key}`);
     await send();
 
@@ -136,7 +133,7 @@ describe('metrics', () => {
     it('pass promtool check metrics', async () => {
       await using service = await startService();
       await (await service.client()).get('/v1/pets');
-      const input = await service.store.app.get(Metrics).registry.metrics();
+      const input = (await metricLines(service)).join('\n');
       const { status, stdout, stderr } = spawnSync(promtool, ['check', 'metrics'], {
         input,
         encoding: 'utf8',

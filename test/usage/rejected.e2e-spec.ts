@@ -1,16 +1,12 @@
 import { DataSource } from 'typeorm';
-import { KeysService } from '../../src/core/keys/keys.service.js';
-import { UsageRecorder } from '../../src/core/usage/usage-recorder.js';
-import { RejectedGroup } from '../../src/core/usage/usage.entities.js';
-import { UsageRepository } from '../../src/core/usage/usage.repository.js';
+import { deleteUsageBefore, saveUsage } from '../support/background.js';
 import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { jsonInProcess } from '../support/run-program.js';
-import { startService, type TestService } from '../support/start-service.js';
+import { startService } from '../support/start-service.js';
 
 describe('the rejected requests of getUsageHistory', () => {
   const address = '127.0.0.1';
-  const flush = ({ store }: TestService) => store.app.get(UsageRecorder).flush();
   const rejectedOf = async (client: Client) =>
     (await client.get('/v1/usage/history')).json().rejected;
 
@@ -26,11 +22,11 @@ describe('the rejected requests of getUsageHistory', () => {
       await client.get('/v1/pets?limit=0');
       clock.advance(9_000);
       // A group whose requests are saved at different times stays one group.
-      await flush(service);
+      await saveUsage(service);
     }
     clock.set('2026-06-16T00:00:00Z');
     await client.get('/v1/pets/7');
-    await flush(service);
+    await saveUsage(service);
     const get = { code: 'pet_not_found', operation: 'getPet', address, window: null };
     const list = { code: 'invalid_request', operation: 'listPets', address, window: null };
     expect(await rejectedOf(client)).toEqual([
@@ -47,7 +43,7 @@ describe('the rejected requests of getUsageHistory', () => {
     await using service = await startService({ clock: new FakeClock() });
     const client = await service.client(limits);
     for (let request = 0; request < 2; request++) await client.get('/v1/pets');
-    await flush(service);
+    await saveUsage(service);
     expect(await rejectedOf(client)).toMatchObject([
       { code: 'rate_limit_exceeded', window, count: 1 },
     ]);
@@ -60,7 +56,7 @@ describe('the rejected requests of getUsageHistory', () => {
     for (const from of ['192.0.2.1', '192.0.2.2', '192.0.2.1']) {
       await client.get('/v1/pets/7', { 'x-forwarded-for': from });
     }
-    await flush(service);
+    await saveUsage(service);
     const groups = (await rejectedOf(client)) as { address: string; count: number }[];
     const counts = new Map(groups.map((group) => [group.address, group.count]));
     expect(counts).toEqual(new Map(Object.entries({ '192.0.2.1': 2, '192.0.2.2': 1 })));
@@ -76,13 +72,13 @@ describe('the rejected requests of getUsageHistory', () => {
       await client.get('/v1/pets/7', { 'x-forwarded-for': `192.0.2.${number}` });
       clock.advance(1);
     }
-    await flush(service);
+    await saveUsage(service);
     const addresses = (await rejectedOf(client)).map((group: { address: string }) => group.address);
     const latest = Array.from({ length: 10 }, (_, index) => `192.0.2.${199 - index}`);
     expect(addresses).toEqual(latest);
     expect(await rejectedOf(other)).toHaveLength(1);
     // Invented addresses fill neither the memory nor the database.
-    const groups = service.store.app.get(DataSource).getRepository(RejectedGroup);
+    const groups = service.store.app.get(DataSource).getRepository('RejectedGroup');
     expect(await groups.count()).toBeLessThan(30);
   });
 
@@ -91,34 +87,34 @@ describe('the rejected requests of getUsageHistory', () => {
     await using service = await startService({ clock });
     const client = await service.client();
     await client.get('/v1/pets/7');
-    await flush(service);
+    await saveUsage(service);
     clock.advance(7 * 86_400_000);
     expect(await rejectedOf(client)).toHaveLength(1);
     clock.advance(1);
     expect(await rejectedOf(client)).toEqual([]);
-    const groups = service.store.app.get(DataSource).getRepository(RejectedGroup);
-    const { signal } = new AbortController();
-    const repository = service.store.app.get(UsageRepository);
-    await repository.deleteBefore(clock.now() - 7 * 86_400_000, signal);
+    const groups = service.store.app.get(DataSource).getRepository('RejectedGroup');
+    await deleteUsageBefore(service, clock.now() - 7 * 86_400_000);
     expect(await groups.count()).toBe(1);
     clock.advance(86_400_000);
-    await repository.deleteBefore(clock.now() - 7 * 86_400_000, signal);
+    await deleteUsageBefore(service, clock.now() - 7 * 86_400_000);
     expect(await groups.count()).toBe(0);
   });
 
   it('are of all keys of the client, and keys usage adds the key of the latest request', async () => {
     await using service = await startService({ clock: new FakeClock(Date.now()) });
     const old = await service.client();
-    const { key, record } = await service.store.app.get(KeysService).rotate(old.keyId!, 60_000);
-    const successor = new Client(service.origin, key, record.id);
+    const petstore = (...argv: string[]) =>
+      jsonInProcess(service.config.databaseUrl, 'keys', ...argv);
+    const { key, id } = await petstore('rotate', old.keyId!);
+    const successor = new Client(service.origin, key, id);
     for (const client of [old, successor, old, successor]) await client.get('/v1/pets/7');
-    await flush(service);
+    await saveUsage(service);
     const group = { code: 'pet_not_found', operation: 'getPet', address, window: null, count: 4 };
     const times = { at: expect.stringMatching(/Z$/), firstAt: expect.stringMatching(/Z$/) };
     expect(await rejectedOf(successor)).toEqual([{ ...group, ...times }]);
     successor.close();
-    const usage = await jsonInProcess(service.config.databaseUrl, 'keys', 'usage', record.id);
+    const usage = await petstore('usage', id);
     expect(usage.outcomes).toEqual({ pet_not_found: 4 });
-    expect(usage.rejected).toEqual([{ ...group, ...times, keyId: record.id }]);
+    expect(usage.rejected).toEqual([{ ...group, ...times, keyId: id }]);
   });
 });
