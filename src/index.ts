@@ -30,6 +30,7 @@ export { afterCommit, rowLock } from './core/database/transactions.js';
 export { Events } from './core/events/events.js';
 export { Readiness, type ReadinessCheck } from './core/health/readiness.js';
 export { settingsOf } from './extensions/settings.js';
+export { AcceptsBody, BodyLimit, type BodyLimits } from './core/http/body.decorators.js';
 export { Public } from './core/http/public.decorator.js';
 export { stringifyJson } from './core/http/stringify-json.js';
 export { PublicAddress } from './core/config/public-address.js';

@@ -4,7 +4,9 @@ import { Reflector } from '@nestjs/core';
 import type { ErrorDefinition } from '../core/errors/api-error.js';
 import { API_ERRORS, type DocumentedError } from '../core/errors/api-errors.decorator.js';
 import { errors } from '../core/errors/errors.js';
+import { bodyRulesOfHandler } from '../core/http/body.decorators.js';
 import type { Operation } from '../core/http/operations.js';
+import type { Handler } from '../core/http/request.js';
 import { isPublic } from '../core/http/public.decorator.js';
 import { LIST_NAME } from '../core/input/api-page.decorator.js';
 import { requiredScopesOf } from '../core/keys/scope.guard.js';
@@ -59,11 +61,6 @@ const WITH_KEY = {
   401: 'Missing or invalid API key.',
   403: 'The API key was sent without TLS.',
   429: 'Too many requests. Retry after the time in `Retry-After`.',
-};
-/** Errors of operations that take a body. */
-const WITH_BODY = {
-  413: 'The body exceeds 64 KiB.',
-  415: 'The body must be `application/json` in UTF-8, without content encoding.',
 };
 
 /** What holds for all operations of an application. */
@@ -152,10 +149,10 @@ function addErrors(
     ...ALWAYS,
     ...(scopes && WITH_KEY),
     ...(list && { 403: `The API key lacks the scope ${list}, or was sent without TLS.` }),
-    ...(requestBody && WITH_BODY),
+    ...(requestBody && bodyErrors(handler)),
   };
   const excluded = [
-    requestBody === undefined && 'malformed_json',
+    requestBody?.content[JSON_TYPE] === undefined && 'malformed_json',
     Reflect.hasMetadata(SEPARATE_QUOTA, handler) && 'key_banned',
     !list && 'insufficient_scope',
   ];
@@ -176,6 +173,16 @@ function addErrors(
     responses[status] ??= { description };
   }
   return [...caused, ...own];
+}
+
+/** Errors of an operation that takes a body. */
+function bodyErrors(handler: Handler): Record<string, string> {
+  const { bytes, types } = bodyRulesOfHandler(handler);
+  const [kib, list] = [bytes / 1024, types?.map((type) => `\`${type}\``).join(' or ')];
+  return {
+    413: `The body exceeds ${Number.isInteger(kib) ? `${kib} KiB` : `${bytes} bytes`}.`,
+    415: `The body must be ${list ?? '`application/json` in UTF-8'}, without content encoding.`,
+  };
 }
 
 /** Adds an example of each code, unless the operation documents another body. */

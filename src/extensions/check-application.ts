@@ -4,6 +4,7 @@ import { ModulesContainer } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { DataSource } from 'typeorm';
 import { API_ERRORS, type DocumentedError } from '../core/errors/api-errors.decorator.js';
+import { bodyRulesOfHandler, MAX_BODY_BYTES } from '../core/http/body.decorators.js';
 import { type Operation, Operations } from '../core/http/operations.js';
 import { isPublic } from '../core/http/public.decorator.js';
 import { isApiTarget } from '../core/http/target.js';
@@ -21,6 +22,7 @@ const NO_GRAPHQL =
   'GraphQLModule is not supported, because its queries would bypass keys and quotas; run them in a controller';
 const NO_GATEWAY =
   '@WebSocketGateway() is not supported, because its messages would bypass keys and quotas; use @Sse()';
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
 /** What the decorator sets. @nestjs/websockets is no dependency of the service. */
 const GATEWAY_METADATA = 'websockets:is_gateway';
 
@@ -40,6 +42,7 @@ export function checkApplication(app: INestApplication, extensions: readonly Ext
       ...scopeFaults(operation, scopes),
       ...decoratorFaults(operation),
       ...errorFaults(operation, codes),
+      ...bodyFaults(operation),
     ]),
     ...moduleFaults(app.get(ModulesContainer)),
   ]);
@@ -89,6 +92,23 @@ function errorFaults(
   return noted
     .filter((each): each is string => typeof each === 'string' && !codes.has(each))
     .map((code) => `${name} documents the error ${code}, which no extension declares`);
+}
+
+function bodyFaults({ handler, name }: Operation): string[] {
+  const { bytes, values, types = [] } = bodyRulesOfHandler(handler);
+  const limits = Object.entries({ bytes, values }).filter(
+    ([, limit]) => !Number.isInteger(limit) || limit < 1 || limit > MAX_BODY_BYTES,
+  );
+  return [
+    ...limits.map(
+      ([limit, value]) =>
+        `${name}: ${limit} of @BodyLimit() must be an integer between 1 and ${MAX_BODY_BYTES}, ` +
+        `not ${value}`,
+    ),
+    ...types
+      .filter((type) => !MEDIA_TYPE.test(type))
+      .map((type) => `${name}: @AcceptsBody() takes media types such as image/png, not ${type}`),
+  ];
 }
 
 function moduleFaults(container: ModulesContainer): string[] {

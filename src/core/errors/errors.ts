@@ -33,9 +33,12 @@ export const errors = defineErrors({
     meaning: 'The key is revoked, expired, disabled or rotated, and cannot be changed like this.',
   },
   operation_removed: { status: 410, meaning: 'The operation has been removed.' },
-  payload_too_large: { status: 413, meaning: 'The body is larger than 64 KiB.' },
+  payload_too_large: { status: 413, meaning: 'The body is larger than the operation allows.' },
   uri_too_long: { status: 414, meaning: 'Path and query are too long.' },
-  unsupported_media_type: { status: 415, meaning: 'The body is not declared as UTF-8 JSON.' },
+  unsupported_media_type: {
+    status: 415,
+    meaning: 'The operation does not accept the media type or encoding of the body.',
+  },
   expectation_failed: { status: 417, meaning: 'Unsupported Expect header.' },
   idempotency_key_reused: {
     status: 422,

@@ -2,8 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { errors } from '../errors/errors.js';
 import { malformedError } from './malformed-message.js';
 
-/** 64 KiB: some hundred times the largest pet. */
-const MAX_BYTES = 65_536;
 /** Methods whose body has no meaning (RFC 9110 section 9.3). */
 const WITHOUT_BODY = ['GET', 'HEAD', 'TRACE'];
 
@@ -16,18 +14,24 @@ export function hasBody({ method, headers }: IncomingMessage): boolean {
  * Buffers a body. After an error, the rest of it is read and dropped, so that the connection stays
  * usable.
  * @param failure why the body could not be parsed, if that is known already
- * @throws {ApiError} 413 if it exceeds 64 KiB, 400 if it is malformed or cut off, 408 if it is late
+ * @param maxBytes the limit of the operation
+ * @throws {ApiError} 413 if it exceeds the limit, 400 if it is malformed or cut off, 408 if it is
+ *   late
  */
-export function readBody(message: IncomingMessage, failure: Error | undefined): Promise<Buffer> {
+export function readBody(
+  message: IncomingMessage,
+  failure: Error | undefined,
+  maxBytes: number,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const tooLarge = () => errors.payload_too_large(`The body must not exceed ${MAX_BYTES} bytes`);
+    const tooLarge = () => errors.payload_too_large(`The body must not exceed ${maxBytes} bytes`);
     if (failure !== undefined) throw malformedError(failure);
-    if (Number(message.headers['content-length']) > MAX_BYTES) throw tooLarge();
+    if (Number(message.headers['content-length']) > maxBytes) throw tooLarge();
     const chunks: Buffer[] = [];
     let size = 0;
     message.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MAX_BYTES) reject(tooLarge());
+      if (size > maxBytes) reject(tooLarge());
       else chunks.push(chunk);
     });
     message.on('end', () => resolve(Buffer.concat(chunks)));

@@ -5,6 +5,7 @@ import { PublicAddress } from '../config/public-address.js';
 import { isProbe } from '../telemetry/is-probe.js';
 import { requestContext } from '../telemetry/request-context.js';
 import { AdmissionQueue } from './admission-queue.js';
+import { bodyRulesOf } from './body.decorators.js';
 import { ClientConnections } from './client-connections.js';
 import { conditionalBody } from './conditional-response.js';
 import {
@@ -113,9 +114,10 @@ export class Transport {
   }
 
   private async readBody(request: ApiRequest, done: () => void): Promise<void> {
-    const { raw } = request;
+    const { raw, routeOptions } = request;
     try {
-      request.body = await readBody(raw, this.connections.failureOf(raw));
+      const { bytes } = bodyRulesOf(routeOptions.config);
+      request.body = await readBody(raw, this.connections.failureOf(raw), bytes);
     } catch (error) {
       request.bodyError = error as Error;
     }

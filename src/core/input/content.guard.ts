@@ -3,10 +3,11 @@ import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/com
 import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/internal';
 import type { IncomingHttpHeaders } from 'node:http';
+import { bodyRulesOfHandler } from '../http/body.decorators.js';
 import { assertTarget } from '../http/malformed-message.js';
 import { type Operation, Operations } from '../http/operations.js';
 import { PerOperation, requestOf } from '../http/request.js';
-import { invalidRequest, notJson, undeclared } from './invalid-request.js';
+import { invalidRequest, notJson, undeclared, unsupported } from './invalid-request.js';
 import { parseBody } from './json.js';
 import { STRICT_INPUT } from './strict-input.decorator.js';
 
@@ -45,41 +46,67 @@ export class ContentGuard implements CanActivate {
     if (query.length > 0 && !declared.mayHaveQuery) {
       throw invalidRequest(query.map((name) => undeclared(name, 'query')));
     }
-    // A body that the operation does not declare is parsed if it is JSON: guards and interceptors
-    // may read `request.body`, as behind a body parser. `InputPipe` rejects a request without a
-    // body that the operation needs.
-    const isParsed = bytes?.length
-      ? declared.hasBody || (!declared.isStrict && isJson(headers))
-      : declared.hasBody && headers['content-type'] !== undefined;
-    if (isParsed) {
-      if (!isJson(headers)) throw notJson();
-      request.body = parseBody(bytes);
-    }
+    request.body = contentOf(bytes, headers, declared);
     return true;
   }
 }
 
-function declarationOf({ controller, key }: Operation) {
+/** @throws {ApiError} 415, or 400 for JSON that the service does not accept */
+function contentOf(
+  bytes: Buffer | undefined,
+  headers: IncomingHttpHeaders,
+  { hasBody, isStrict, types, values }: ReturnType<typeof declarationOf>,
+): unknown {
+  if (types !== undefined) return binaryOf(bytes, headers, types);
+  // A body that the operation does not declare is parsed if it is JSON: guards and interceptors
+  // may read `request.body`, as behind a body parser. `InputPipe` rejects a request without a
+  // body that the operation needs.
+  const isParsed = bytes?.length
+    ? hasBody || (!isStrict && isJson(headers))
+    : hasBody && headers['content-type'] !== undefined;
+  if (!isParsed) return undefined;
+  if (!isJson(headers)) throw notJson();
+  return parseBody(bytes, values);
+}
+
+function binaryOf(
+  bytes: Buffer = Buffer.alloc(0),
+  headers: IncomingHttpHeaders,
+  types: readonly string[],
+): Buffer {
+  const type = mediaTypeOf(headers)?.essence;
+  if (type === undefined || !types.includes(type)) throw unsupported(types);
+  return bytes;
+}
+
+function declarationOf({ controller, handler, key }: Operation) {
   const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key) as object;
   // The keys of Nest's metadata are `KIND:INDEX`.
   const declares = (kind: RouteParamtypes): boolean =>
     Object.keys(parameters ?? {}).some((each) => each.startsWith(`${kind}:`));
   const isStrict = Reflect.hasMetadata(STRICT_INPUT, controller);
   const mayHaveQuery = declares(RouteParamtypes.QUERY) || !isStrict;
-  return { hasBody: declares(RouteParamtypes.BODY), mayHaveQuery, isStrict };
+  const { types, values } = bodyRulesOfHandler(handler);
+  return { hasBody: declares(RouteParamtypes.BODY), mayHaveQuery, isStrict, types, values };
+}
+
+/** Whether a body can be parsed by its header fields. */
+export function isJson(headers: IncomingHttpHeaders): boolean {
+  const type = mediaTypeOf(headers);
+  if (type?.essence !== 'application/json') return false;
+  return /^utf-?8$/i.test(type.params.get('charset') ?? 'utf-8');
 }
 
 /**
- * Whether a body can be parsed by its header fields. A long media type would take long to parse.
+ * @returns undefined for a body with a content encoding, or without a valid media type; a long one
+ *   would take long to parse
  */
-export function isJson(headers: IncomingHttpHeaders): boolean {
+function mediaTypeOf(headers: IncomingHttpHeaders): MIMEType | undefined {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
-  if (encoding.toLowerCase() !== 'identity' || type.length > 256) return false;
-  if (type === 'application/json') return true;
+  if (encoding.toLowerCase() !== 'identity' || type.length > 256) return undefined;
   try {
-    const { essence, params } = new MIMEType(type);
-    return essence === 'application/json' && /^utf-?8$/i.test(params.get('charset') ?? 'utf-8');
+    return new MIMEType(type);
   } catch {
-    return false;
+    return undefined;
   }
 }

@@ -27,6 +27,8 @@ export class InputPipe extends ValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const { type, data, schema } = metadata;
     if (schema !== undefined) return this.schemas.transform(value, metadata);
+    // The bytes of `@AcceptsBody()`.
+    if (Buffer.isBuffer(value)) return value;
     if (type !== 'body' && data !== undefined) return singleParameter(value, metadata);
     return this.isDto(value, metadata) ? this.toDto(value, metadata) : withoutDto(value, metadata);
   }

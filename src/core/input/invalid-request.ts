@@ -24,3 +24,10 @@ export function notJson(): ApiError {
     'The body must be sent as application/json, in UTF-8 and without content encoding',
   );
 }
+
+/** A 415 for an operation with `@AcceptsBody()`. */
+export function unsupported(types: readonly string[]): ApiError {
+  return errors.unsupported_media_type(
+    `The body must be sent as ${types.join(' or ')}, without content encoding`,
+  );
+}

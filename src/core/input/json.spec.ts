@@ -1,7 +1,7 @@
 import { stringifyJson } from '../http/stringify-json.js';
 import { exactNumber, parseBody, parseOwnJson } from './json.js';
 
-const parse = (text: string): unknown => parseBody(Buffer.from(text));
+const parse = (text: string): unknown => parseBody(Buffer.from(text), 1_000);
 
 describe(exactNumber.name, () => {
   it.each<[string, unknown]>([
@@ -92,7 +92,7 @@ describe(parseBody.name, () => {
     ['{"a":1,"a":2', 'unexpected end'],
     [Buffer.from([0x22, 0xff, 0x22]), 'it is not UTF-8'],
   ])('rejects %p as malformed and says where', (body, reason) => {
-    expect(() => parseBody(Buffer.from(body as string))).toThrow(
+    expect(() => parseBody(Buffer.from(body as string), 1_000)).toThrow(
       expect.objectContaining({
         code: 'malformed_json',
         message: `The body is not JSON: ${reason}`,

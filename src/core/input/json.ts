@@ -2,9 +2,8 @@ import { isInteger, isSafeNumber, parse, splitNumber } from 'lossless-json';
 import { errors } from '../errors/errors.js';
 import { invalidRequest, quoteForMessage } from './invalid-request.js';
 
-/** Bounds for a request body, so that the cost of validating it stays small. */
+/** Keeps the cost of validating a body small. */
 const MAX_DEPTH = 32;
-const MAX_VALUES = 1_000;
 const TOO_DEEP = `The body must not be nested more than ${MAX_DEPTH} levels deep`;
 
 /** Possibly beyond 2^53 - 1. */
@@ -15,10 +14,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /**
  * Parses a request body. Integers are exact: outside the safe range of a Number they are BigInts. A
  * byte order mark is skipped. `__proto__` is an ordinary own property.
+ * @param maxValues the limit of the operation
  * @throws {ApiError} 400 `malformed_json`, or `invalid_request` for JSON that the service does not
  *   accept
  */
-export function parseBody(body: Buffer | undefined): unknown {
+export function parseBody(body: Buffer | undefined, maxValues: number): unknown {
   const repeated = new Set<string>();
   const onDuplicateKey = ({ key }: { key: string }): void => void repeated.add(key);
   let text = '';
@@ -39,7 +39,7 @@ export function parseBody(body: Buffer | undefined): unknown {
     );
   }
   const faults: string[] = [];
-  assertBounded(value, 0, { values: 0, faults });
+  assertBounded(value, 0, { values: 0, maxValues, faults });
   if (faults.length > 0) throw invalidRequest(faults);
   return value;
 }
@@ -66,10 +66,10 @@ function reasonOf(text: string, { message }: Error): string {
 function assertBounded(
   value: unknown,
   depth: number,
-  found: { values: number; faults: string[] },
+  found: { values: number; maxValues: number; faults: string[] },
 ): void {
-  if (++found.values > MAX_VALUES) {
-    throw invalidRequest([`The body must not have more than ${MAX_VALUES} values`]);
+  if (++found.values > found.maxValues) {
+    throw invalidRequest([`The body must not have more than ${found.maxValues} values`]);
   }
   if (typeof value !== 'object' || value === null) return;
   if (depth === MAX_DEPTH) throw invalidRequest([TOO_DEEP]);
