@@ -7,7 +7,9 @@ export const ADMIN_API: ApiDescription = {
   scheme: 'adminToken',
   bearer: {
     bearerFormat: 'Admin token: psa_...',
-    description: 'A token of `petstore admin issue`.',
+    description:
+      'A token of `petstore admin issue`. Responses have its role in `X-Admin-Role`: an `operator` ' +
+      'may do everything, a `viewer` only `GET`; anything else is 403 `insufficient_scope`.',
   },
   hasQuota: false,
   declared: errorsOf([]),

@@ -79,6 +79,7 @@ export class AdminKeysController {
   @Post()
   @ApiOperation({ summary: 'Issue a key, which is shown once' })
   @ApiCreatedResponse({ type: IssuedKeyDto })
+  @ApiErrors('insufficient_scope')
   async adminIssueKey(
     @Body() terms: NewKey,
     @Req() request: ApiRequest,
@@ -100,7 +101,7 @@ export class AdminKeysController {
   @Patch(':id')
   @ApiOperation({ summary: 'Change a key', description: 'Each change has its audit record.' })
   @ApiOkResponse({ type: Key })
-  @ApiErrors('not_found', 'key_revoked')
+  @ApiErrors('insufficient_scope', 'not_found', 'key_revoked')
   async adminChangeKey(
     @Param('id', KeyIdPipe) id: string,
     @Body() changes: KeyChange,
@@ -113,7 +114,7 @@ export class AdminKeysController {
   @Post(':id/rotate')
   @ApiOperation({ summary: 'Rotate a key' })
   @ApiCreatedResponse({ type: ReplacingKeyDto })
-  @ApiErrors('not_found', 'key_already_rotated', 'key_revoked')
+  @ApiErrors('insufficient_scope', 'not_found', 'key_already_rotated', 'key_revoked')
   async adminRotateKey(
     @Param('id', KeyIdPipe) id: string,
     @Body() { graceSeconds }: Rotation,
@@ -127,7 +128,7 @@ export class AdminKeysController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Revoke a key permanently' })
   @ApiOkResponse({ type: Key })
-  @ApiErrors('not_found')
+  @ApiErrors('insufficient_scope', 'not_found')
   async adminRevokeKey(@Param('id', KeyIdPipe) id: string, @Req() request: ApiRequest) {
     await this.keys.revoke(id, byAdmin(request));
     return this.list.get(id);
@@ -137,7 +138,7 @@ export class AdminKeysController {
   @HttpCode(200)
   @ApiOperation({ summary: 'End the ban of the client of a key' })
   @ApiOkResponse({ type: Key })
-  @ApiErrors('not_found')
+  @ApiErrors('insufficient_scope', 'not_found')
   async adminUnbanKey(@Param('id', KeyIdPipe) id: string, @Req() request: ApiRequest) {
     await this.keys.unban(id, byAdmin(request));
     return this.list.get(id);

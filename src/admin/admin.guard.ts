@@ -1,4 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { errors } from '../core/errors/errors.js';
+import { CHALLENGE } from '../core/errors/to-api-error.js';
 import { Operations } from '../core/http/operations.js';
 import { isPublic } from '../core/http/public.decorator.js';
 import { replyOf, requestOf } from '../core/http/request.js';
@@ -33,6 +35,13 @@ export class AdminGuard implements CanActivate {
       return this.authenticator.reject(token, request, replyOf(context), { kind: 'admin token' });
     }
     this.insecure.reject(request, found.id);
+    // The console offers a viewer only what it may do.
+    replyOf(context).header('x-admin-role', found.role);
+    if (found.role === 'viewer' && !/^(?:GET|HEAD)$/.test(request.method)) {
+      throw errors.insufficient_scope('The token has the role viewer, which may only read', {
+        headers: { 'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope"` },
+      });
+    }
     request.admin = found.name;
     return true;
   }

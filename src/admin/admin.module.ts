@@ -51,7 +51,7 @@ const SHARED = [
 
 /** In this order, after what Fastify rejects. */
 const EVALUATION_ORDER = [
-  AdminGuard, // 401; 429 of an address; 403 if the token was sent without TLS
+  AdminGuard, // 401; 429 of an address; 403 without TLS or as a viewer
   ContentGuard, // 414, 400, 415, 413; parses the body
 ];
 

@@ -1,6 +1,7 @@
-import type { AdminToken } from '../core/keys/admin-token.entity.js';
+import type { AdminRole, AdminToken } from '../core/keys/admin-token.entity.js';
 import { AdminTokens } from '../core/keys/admin-tokens.service.js';
-import { isoTime } from '../core/time/windows.js';
+import { EXPIRING_DAYS } from '../core/keys/key-metrics.js';
+import { DAY_MS, isoTime } from '../core/time/windows.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm } from './confirmation.js';
 import { operator, runAsOperator } from './operator.js';
@@ -9,24 +10,30 @@ import { table } from './output.js';
 export interface AdminOptions extends CommonOptions {
   id: string;
   name: string;
+  role: AdminRole;
+  /** Unix milliseconds. */
+  expiresAt?: number;
 }
 
 export type AdminAction = keyof typeof ACTIONS;
 
 /** The subcommands of `petstore admin`. */
 const ACTIONS = {
-  async issue(tokens: AdminTokens, { name }: AdminOptions): Promise<Result> {
-    const value = await tokens.issue(name, operator());
-    const text = `Admin token ${value.id} for ${name}. Store it now: it is not shown again.`;
+  async issue(tokens: AdminTokens, { name, role, expiresAt }: AdminOptions): Promise<Result> {
+    const value = await tokens.issue({ name, role, expiresAt }, operator());
+    const text = `Admin token ${value.id} for ${name}, ${role}. Store it now: it is not shown again.`;
     return { value, text, secret: value.token };
   },
 
   async list(tokens: AdminTokens): Promise<Result> {
     const value = (await tokens.list()).map(viewOf);
-    const rows = value.map(({ id, name, createdAt, revokedAt }) => {
-      return [id, createdAt, revokedAt ?? 'no', name];
+    const rows = value.map(({ id, name, role, createdAt, expiresAt, revokedAt }) => {
+      return [id, role, createdAt, expiresAt ?? 'never', revokedAt ?? 'no', name];
     });
-    const text = table('ID,ISSUED,REVOKED,NAME', rows);
+    const notes = value.filter(expiresSoon).map(({ id, name, expiresAt }) => {
+      return `${id} (${name}) expires within ${EXPIRING_DAYS} days: ${expiresAt}`;
+    });
+    const text = [table('ID,ROLE,ISSUED,EXPIRES,REVOKED,NAME', rows), ...notes].join('\n');
     return { value, text: rows.length === 0 ? 'No admin tokens found.' : text };
   },
 
@@ -37,8 +44,14 @@ const ACTIONS = {
   },
 };
 
-function viewOf({ id, name, createdAt, revokedAt }: AdminToken) {
-  return { id, name, createdAt: isoTime(createdAt), revokedAt: isoTime(revokedAt) };
+function viewOf({ id, name, role, createdAt, expiresAt, revokedAt }: AdminToken) {
+  const times = { createdAt: isoTime(createdAt), expiresAt: isoTime(expiresAt) };
+  return { id, name, role, ...times, revokedAt: isoTime(revokedAt) };
+}
+
+function expiresSoon({ expiresAt, revokedAt }: ReturnType<typeof viewOf>): boolean {
+  const leftMs = Date.parse(expiresAt ?? '') - Date.now();
+  return revokedAt === null && leftMs > 0 && leftMs < EXPIRING_DAYS * DAY_MS;
 }
 
 export function runAdminAction(name: AdminAction, options: AdminOptions): Promise<Result> {

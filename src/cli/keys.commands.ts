@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { ADMIN_ROLES } from '../core/keys/admin-token.entity.js';
 import { addCommandTo } from './add-command.js';
 import type { AdminAction, AdminOptions } from './admin.actions.js';
 import * as parse from './arguments.js';
@@ -110,11 +111,18 @@ export function addAdminCommands(program: Command, output: Output): void {
     addCommandTo(admin, output)<AdminOptions>(name, description, [example], async (options, id) =>
       (await import('./admin.actions.js')).runAdminAction(name, { ...options, id }),
     );
-  add('issue', 'issue a token and show it once', 'admin issue --name Ann').requiredOption(
-    '--name <name>',
-    'name of the token, which the audit trail shows',
-    parse.keyName,
-  );
+  add('issue', 'issue a token and show it once', 'admin issue --name Ann --role viewer')
+    .requiredOption(
+      '--name <name>',
+      'name of the token, which the audit trail shows',
+      parse.keyName,
+    )
+    .addOption(
+      new Option('--role <role>', 'an operator may do everything, a viewer may only read')
+        .choices(ADMIN_ROLES)
+        .default('operator'),
+    )
+    .option('--expires-at <iso8601>', 'expiry date or time (default: never)', parse.expiry);
   add('list', 'list tokens', 'admin list');
   add('revoke', 'revoke a token permanently', 'admin revoke TOKEN_ID --yes')
     .argument('<id>', 'token ID')

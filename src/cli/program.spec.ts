@@ -43,6 +43,8 @@ describe(runProgram.name, () => {
     [['keys', 'issue', '--name', '\u200b', '--plan', 'free'], /one of them visible/],
     [['keys', 'rename', 'x', '--name', '\u2060\u00ad'], /one of them visible/],
     [['admin', 'issue', '--name', '\u3164'], /one of them visible/],
+    [['admin', 'issue', '--name', 'Ann', '--role', 'root'], /operator, viewer/],
+    [['admin', 'issue', '--name', 'Ann', '--expires-at', '2020-01-01'], /not in the past/],
     [['keys', 'issue', '--name', '\u001b[2J', '--plan', 'free'], /'\\u001b\[2J' is invalid/],
     [[...FREE, '--scopes', 'all'], /comma-separated list/],
     [[...FREE, '--expires-at', '2020-01-01'], /in the past/],

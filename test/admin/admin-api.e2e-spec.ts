@@ -410,7 +410,9 @@ describe('the admin API', () => {
     expect(tokens[0]).toEqual({
       id: expect.stringMatching(/^adm_/),
       name: expect.any(String),
+      role: 'operator',
       createdAt: expect.stringMatching(/Z$/),
+      expiresAt: null,
       revokedAt: null,
     });
     await petstore('admin', 'revoke', id);
@@ -420,12 +422,59 @@ describe('the admin API', () => {
     expect(await actionsOf(id)).toHaveLength(2);
     const [record] = (await admin.get(`/admin/v1/audit?key=${id}`)).json();
     expect(record.before).toEqual({ revokedAt: null });
-    expect(record.after).toEqual({ revokedAt: expect.stringMatching(/Z$/) });
+    const terms = { role: 'operator', expiresAt: null };
+    expect(record.after).toEqual({ revokedAt: expect.stringMatching(/Z$/), ...terms });
     await expect(petstore('admin', 'revoke', 'adm_x')).rejects.toThrow('adm_x');
     const issued = await petstore('admin', 'issue', '--name', 'Eve');
-    expect(Object.keys(issued).sort()).toEqual(['id', 'name', 'token']);
+    expect(Object.keys(issued).sort()).toEqual(['expiresAt', 'id', 'name', 'role', 'token']);
     expect(issued.token).toMatch(/^psa_[0-9A-Za-z]{49}$/);
     expect((await withToken(issued.token).get(KEYS)).status).toBe(200);
+  });
+
+  it('lets a viewer only read, and an operator change keys', async () => {
+    const { origin, service, admin } = started;
+    const viewer = new Client(origin, await issueAdminToken(service, 'vic', { role: 'viewer' }));
+    const { id } = await issue();
+    const reads = [KEYS, `${KEYS}/${id}`, `${KEYS}/${id}/usage`, '/admin/v1/usage'];
+    for (const path of [...reads, '/admin/v1/audit']) {
+      const { status, headers } = await viewer.get(path);
+      expect([path, status, headers['x-admin-role']]).toEqual([path, 200, 'viewer']);
+    }
+    expect((await viewer.send(KEYS, { method: 'HEAD' })).status).toBe(200);
+    const changes = ['rotate', 'revoke', 'unban'].map((action) => `${KEYS}/${id}/${action}`);
+    const rejected = await Promise.all([
+      ...[KEYS, ...changes].map((path) => viewer.post(path, {})),
+      viewer.post(`${KEYS}/${id}`, { disabled: true }, {}, 'PATCH'),
+    ]);
+    for (const answer of rejected) {
+      expect([answer.status, answer.json().code]).toEqual([403, 'insufficient_scope']);
+      expect(answer.headers['www-authenticate']).toContain('error="insufficient_scope"');
+    }
+    expect(await actionsOf(id)).toEqual(['key.issue']);
+    const { status, headers } = await admin.post(`${KEYS}/${id}/unban`, {});
+    expect([status, headers['x-admin-role']]).toEqual([200, 'operator']);
+  });
+
+  it('rejects a token from its expiry on, and records role and expiry', async () => {
+    const { origin, admin } = started;
+    const expiresAt = new Date(clock.now() + DAY_MS).toISOString();
+    const argv = ['--name', 'Fay', '--role', 'viewer', '--expires-at', expiresAt];
+    const { id, token, ...terms } = await petstore('admin', 'issue', ...argv);
+    expect(terms).toEqual({ name: 'Fay', role: 'viewer', expiresAt });
+    const listed = (await petstore('admin', 'list')).find((each: { id: string }) => each.id === id);
+    expect(listed).toMatchObject({ role: 'viewer', expiresAt });
+    const fay = new Client(origin, token);
+    clock.advance(DAY_MS - 1);
+    expect((await fay.get(KEYS)).status).toBe(200);
+    clock.advance(1);
+    const answer = await fay.get(KEYS);
+    expect([answer.status, answer.json().code]).toEqual([401, 'invalid_api_key']);
+    await petstore('admin', 'revoke', id);
+    const records = (await admin.get(`/admin/v1/audit?key=${id}`)).json();
+    expect(records.map(({ after }: { after: object }) => after)).toEqual([
+      { revokedAt: expect.stringMatching(/Z$/), role: 'viewer', expiresAt },
+      { name: 'Fay', role: 'viewer', expiresAt },
+    ]);
   });
 
   it('stores no token', async () => {

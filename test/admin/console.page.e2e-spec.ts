@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { KeysService } from '../../src/core/keys/keys.service.js';
 import { saveUsage } from '../support/background.js';
-import { type AdminService, startAdminService } from '../support/admin.js';
+import { type AdminService, issueAdminToken, startAdminService } from '../support/admin.js';
 import { launchChromium } from '../support/chromium.js';
 import type { Client } from '../support/client.js';
 import { describeWith } from '../support/engines.js';
@@ -243,6 +243,23 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
     // Chromium reports the 401 itself.
     expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
     complaints.length = 0;
+  });
+
+  it('offers a viewer no button that changes a key, and says why', async () => {
+    const token = await issueAdminToken(started.service, 'vic', { role: 'viewer' });
+    const tab = await page.context().newPage();
+    await tab.goto(started.origin);
+    await tab.getByLabel('Admin token').fill(token);
+    await tab.keyboard.press('Enter');
+    await tab.getByText('it may only read').waitFor();
+    expect(await tab.getByRole('button', { name: 'Issue a key' }).count()).toBe(0);
+    await tab.goto(`${started.origin}/#key/${caller.keyId}`);
+    await tab.getByRole('button', { name: 'Refresh' }).waitFor();
+    await tab.getByText('it may only read').waitFor();
+    for (const name of ['Change', 'Rotate', 'Disable', 'Revoke']) {
+      expect(await tab.getByRole('button', { name, exact: true }).count()).toBe(0);
+    }
+    await tab.close();
   });
 
   it('cannot be framed by another page', async () => {

@@ -52,7 +52,11 @@ describe('callers with a token (JWT) of an identity provider', () => {
     await one.get('/v1/pets');
     await other.get('/v1/pets');
     expect((await other.get('/v1/usage')).json()).toMatchObject({
-      ...{ plan: 'free', scopes: ['pets:read'], expiresAt: new Date(inAnHour * 1000).toISOString() },
+      ...{
+        plan: 'free',
+        scopes: ['pets:read'],
+        expiresAt: new Date(inAnHour * 1000).toISOString(),
+      },
       limits: { day: { remaining: 998 } },
     });
   });

@@ -1,4 +1,4 @@
-import { AdminTokens } from '../../src/core/keys/admin-tokens.service.js';
+import { AdminTokens, type NewAdminToken } from '../../src/core/keys/admin-tokens.service.js';
 import { SERVICE } from '../../src/core/keys/audit-record.entity.js';
 import { Client } from './client.js';
 import { freePort } from './free-port.js';
@@ -21,9 +21,13 @@ export async function startAdminService(options: TestServiceOptions = {}): Promi
   return { service, origin, admin: new Client(origin, await issueAdminToken(service, 'ann')) };
 }
 
-export async function issueAdminToken(service: TestService, name: string): Promise<string> {
+export async function issueAdminToken(
+  service: TestService,
+  name: string,
+  terms: Omit<NewAdminToken, 'name'> = {},
+): Promise<string> {
   const tokens = service.store.app.get(AdminTokens, { strict: false });
-  return (await tokens.issue(name, SERVICE)).token;
+  return (await tokens.issue({ name, ...terms }, SERVICE)).token;
 }
 
 /** The same for the tests of the enclosing `describe`. */

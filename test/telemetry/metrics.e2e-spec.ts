@@ -1,3 +1,4 @@
+import { issueAdminToken } from '../support/admin.js';
 import { spawnSync } from 'node:child_process';
 import { jsonInProcess } from '../support/run-program.js';
 import { unknownKey } from '../support/unknown-key.js';
@@ -48,6 +49,12 @@ describe('metrics', () => {
       await service.client(after(2)),
     ];
     expect(await expiring()).toBe(5);
+    for (const days of [undefined, 13, 15]) {
+      const expiresAt = days && clock.now() + days * 86_400_000;
+      await issueAdminToken(service, 'ann', { expiresAt });
+    }
+    const tokens = await metricValue(service, 'petstore_admin_tokens_expiring', { days: '14' });
+    expect(tokens).toBe(1);
     await keysOf(service, 'rotate', rotated.keyId!);
     await keysOf(service, 'disable', disabled.keyId!);
     await keysOf(service, 'revoke', revoked.keyId!, '--yes');

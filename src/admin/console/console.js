@@ -60,6 +60,11 @@ function select(label, attributes, choices, chosen) {
 
 const button = (text, run, kind = '') =>
   el(`button.${kind}`, { type: 'button', click: oneAtATime(run) }, text);
+/** Whether the token may only read. */
+let isViewer = false;
+const VIEWER = 'This token has the role viewer: it may only read. An operator can change keys.';
+/** A button that changes keys: none for a viewer. */
+const changing = (...action) => (isViewer ? undefined : button(...action));
 const link = (href, text) => el('a', { href }, text);
 const code = (text) => el('code', text);
 const row = (...children) => el('div.row', ...children);
@@ -148,6 +153,7 @@ async function request(path, method = 'GET', body = undefined, token = storage.g
     fail(`The server does not respond. ${advice}`),
   );
   aheadMs = Date.parse(response.headers.get('date')) - Date.now() || 0;
+  isViewer = response.headers.get('x-admin-role') === 'viewer';
   const next = /^<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
   if (response.ok) {
     const unreadable = `The response is incomplete, or not from this service. ${advice}`;
@@ -487,7 +493,8 @@ async function keysView(_id, query) {
     el(href ? 'a' : 'div', { href }, el('b', number(count)), text);
   const box = keyRows(page.data);
   return [
-    row(title('Keys'), button('Issue a key', issue, 'main')),
+    row(title('Keys'), changing('Issue a key', issue, 'main')),
+    isViewer && el('p', VIEWER),
     el(
       'div.tiles',
       tile(sumOf(hours, 'ok'), 'served in 24 hours'),
@@ -536,11 +543,12 @@ function actionsOf(key) {
   const toggle = () => change(done, keyPath(key.id), 'PATCH', { disabled });
   const unban = () => change('The ban is over.', keyPath(key.id, '/unban'));
   return row(
-    button('Change', () => edit(key), 'main'),
-    button('Rotate', () => rotate(key)),
-    button(disabled ? 'Disable' : 'Enable', toggle),
-    key.bannedUntil === null ? undefined : button('Unban', unban),
-    key.revokedAt === null ? button('Revoke', () => revoke(key), 'danger') : undefined,
+    isViewer ? el('p', VIEWER) : undefined,
+    changing('Change', () => edit(key), 'main'),
+    changing('Rotate', () => rotate(key)),
+    changing(disabled ? 'Disable' : 'Enable', toggle),
+    key.bannedUntil === null ? undefined : changing('Unban', unban),
+    key.revokedAt === null ? changing('Revoke', () => revoke(key), 'danger') : undefined,
     button('Refresh', () => show()),
   );
 }

@@ -21,6 +21,7 @@ describe(KeyMetrics.name, () => {
       return Promise.resolve([{ keys }]);
     });
     expect(text).toContain('keys_expiring{days="14"} 2\n');
+    expect(text).toContain('admin_tokens_expiring{days="14"} 2\n');
   });
 
   it('leaves the other metrics readable while the database is down', async () => {

@@ -30,7 +30,8 @@ const TABLES: readonly string[] = [
 
   `CREATE TABLE "admin_tokens" (
     "id" varchar(32) PRIMARY KEY NOT NULL, "name" varchar(255) NOT NULL,
-    "digest" varchar(43) NOT NULL, "created_at" bigint NOT NULL, "revoked_at" bigint)`,
+    "role" varchar(16) NOT NULL, "digest" varchar(43) NOT NULL, "created_at" bigint NOT NULL,
+    "expires_at" bigint, "revoked_at" bigint)`,
 
   `CREATE TABLE "audit_records" (
     "id" varchar(32) PRIMARY KEY NOT NULL, "at" bigint NOT NULL, "action" varchar(32) NOT NULL,
