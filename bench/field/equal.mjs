@@ -2,8 +2,8 @@
 
 /** Headers of a kept connection, which not every server sends. */
 const OF_CONNECTION = /^(connection|keep-alive)$/;
-/** Headers whose value differs from request to request. */
-const CHANGING = /^(date|x-request-id|ratelimit|x-ratelimit-\w+)$/;
+/** Headers whose value differs from request to request, or with the cursor that an ETag covers. */
+const CHANGING = /^(date|etag|x-request-id|ratelimit|x-ratelimit-\w+)$/;
 const CREATE = {
   method: 'POST',
   headers: { 'content-type': 'application/json' },
