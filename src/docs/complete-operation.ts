@@ -159,12 +159,7 @@ function addErrors(
   const caused = Object.values<ErrorDefinition>(errors).filter(
     ({ code, status }) => status in general && !excluded.includes(code),
   );
-  const noted = new Reflector().getAllAndMerge<DocumentedError[]>(API_ERRORS, [
-    handler,
-    controller,
-  ]);
-  // `checkApplication` has found every code.
-  const own = noted.map((each) => (typeof each === 'string' ? declared.get(each)! : each));
+  const own = notedErrors([handler, controller], declared);
   for (const { status, meaning } of own) {
     const response = (responses[status] ??= {});
     response.description = [response.description, meaning].filter(Boolean).join(' ');
@@ -173,6 +168,15 @@ function addErrors(
     responses[status] ??= { description };
   }
   return [...caused, ...own];
+}
+
+/** The errors of `@ApiErrors()`. `checkApplication` has found every code. */
+function notedErrors(
+  targets: [Handler, Operation['controller']],
+  declared: Conventions['declared'],
+): ErrorDefinition[] {
+  const noted = new Reflector().getAllAndMerge<DocumentedError[]>(API_ERRORS, targets);
+  return noted.map((each) => (typeof each === 'string' ? declared.get(each)! : each));
 }
 
 /** Errors of an operation that takes a body. */

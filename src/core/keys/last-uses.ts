@@ -60,8 +60,8 @@ export class LastUses {
   }
 
   /**
-   * Stores the first use of a key. It races with a rotation that deletes the unused key; only one of
-   * them succeeds.
+   * Stores the first use of a key. It races with a rotation that deletes the unused key: only one
+   * of them succeeds.
    */
   async recordFirst(keyId: string, { atMs, address }: Use): Promise<void> {
     await this.dataSource.manager.update(
