@@ -160,6 +160,15 @@ function addErrors(
     ({ code, status }) => status in general && !excluded.includes(code),
   );
   const own = notedErrors([handler, controller], declared);
+  describe(responses, own, general);
+  return [...caused, ...own];
+}
+
+function describe(
+  responses: OperationObject['responses'],
+  own: readonly ErrorDefinition[],
+  general: Record<string, string>,
+): void {
   for (const { status, meaning } of own) {
     const response = (responses[status] ??= {});
     response.description = [response.description, meaning].filter(Boolean).join(' ');
@@ -167,7 +176,6 @@ function addErrors(
   for (const [status, description] of Object.entries(general)) {
     responses[status] ??= { description };
   }
-  return [...caused, ...own];
 }
 
 /** The errors of `@ApiErrors()`. `checkApplication` has found every code. */
