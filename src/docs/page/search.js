@@ -62,11 +62,12 @@ async function loadEntries() {
 }
 
 /** Lower is better; undefined if a word is missing. */
-function rankOf({ title, kind, text }, words) {
+function rankOf({ title, about = '', kind, text }, words) {
   const [name, all] = [title.toLowerCase(), `${title} ${kind} ${text}`.toLowerCase()];
+  const shown = `${name} ${about.toLowerCase()}`;
   if (!words.every((word) => all.includes(word))) return undefined;
   if (name === words.join(' ')) return 0;
-  if (words.every((word) => name.includes(word))) return kind === 'Operation' ? 1 : 2;
+  if (words.every((word) => shown.includes(word))) return kind === 'Operation' ? 1 : 2;
   return kind === 'Operation' ? 3 : 4;
 }
 
