@@ -139,7 +139,7 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
     const { id } = await issue({ expiresAt: new Date(Date.now() + DAY_MS).toISOString() });
     await page.clock.install({ time: Date.now() + 2 * DAY_MS });
     await open(`key/${id}`);
-    await page.getByText('This key is accepted now.').waitFor();
+    await page.getByText('Requests with this key are accepted.').waitFor();
     expect(await page.locator('main .state').innerText()).toBe('active');
   });
 
@@ -152,7 +152,7 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
       await route.fulfill({ response, json: { ...json, bannedUntil: '2096-10-02T07:06:40.000Z' } });
     });
     await open(`key/${id}`);
-    await page.getByText('This key is accepted now.').waitFor();
+    await page.getByText('Requests with this key are accepted.').waitFor();
   });
 
   describe('a key in the search', () => {
