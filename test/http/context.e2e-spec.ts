@@ -189,7 +189,9 @@ describe('2,000 mixed requests', () => {
     expect(new Set(events.map(({ requestId }) => requestId)).size).toBe(events.length);
     for (const line of lines().filter(({ requestId }) => senders.sent.has(String(requestId)))) {
       const { client, status } = senders.sent.get(String(line['requestId']))!;
-      expect(line).toMatchObject({ level: 'info', keyId: client.keyId });
+      // A client that left may have gone before its key was looked up.
+      const keyIds = status === undefined ? [client.keyId, undefined] : [client.keyId];
+      expect([line['level'], keyIds]).toEqual(['info', expect.arrayContaining([line['keyId']])]);
       // A client that has its response may close the connection before the server is done.
       expect([status, undefined]).toContain(status && line['status']);
     }
