@@ -111,7 +111,7 @@ describe('the package pet-store-client', () => {
     ['errors', /^400: name .* \(request .+\)$.*"code":"invalid_request"/ms],
     ['json', /^{"categoryId":9223372036854775807}$.*"categoryId":"9223372036854775807"/ms],
     ['usage', /^enterprise: \d+ of \d+ left today$.*^http.* is Leo$.*^\d+ left until 20/ms],
-    ['key', /^Use \.\.\.\w{4} from now on; key_\w+ ends at \d+$/m],
+    ['key', /^Use \.\.\.\w{4} from now on; key_\w+ ends at \d{4}-\S+Z$/m],
     ['request', /^\d+ Rex$/m],
   ])('runs its example "%s"', async (name, output) => {
     const client = await service.client({ scopes: ['pets:read', 'pets:write', 'key:rotate'] });
