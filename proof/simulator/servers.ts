@@ -7,7 +7,7 @@ import { Clock } from '../../src/core/time/clock.js';
 export const CONFIG = { banAfterRejections: 25, banSeconds: 4 } as Config;
 export const LIMITS = { minute: 12, day: 20 };
 const QUOTA = { plan: 'enterprise', perMinute: LIMITS.minute, perDay: LIMITS.day };
-const TERMS = { ...QUOTA, scopes: 'pets:read', expiresAt: null, isUnused: false };
+const TERMS = { ...QUOTA, scopes: 'pets:read', expiresAt: null, isUnused: false, allowedFrom: '' };
 
 /**
  * Redis with the script that counts. Its counters are a `MemoryStore`: one suite holds both stores
