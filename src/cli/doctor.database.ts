@@ -14,7 +14,12 @@ import { databaseNow, NOW } from '../core/database/database-time.js';
 import { describeMigration, migrationNames } from '../core/database/extension-migrations.js';
 import { migrationsThatRan } from '../core/database/migrate.js';
 import { driverErrorOf } from '../core/database/outage.js';
-import { setSequence } from '../core/database/sequences.js';
+import {
+  type KeySequence,
+  SEQUENCES,
+  sequencesOf,
+  setSequence,
+} from '../core/database/sequences.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 import { plansInUse } from '../core/keys/key-cache.js';
 import { type OwnPlans, Plans } from '../core/rate-limits/plan.js';
@@ -84,18 +89,13 @@ async function missingRights(dataSource: DataSource): Promise<string[]> {
   return rows.map(({ missing }) => missing);
 }
 
-interface KeySequence {
-  table: string;
-  column: string;
-  sequence: string;
-  isOwned: boolean;
-  canRead: boolean;
-}
-
 /** Rows that were copied with their keys leave the sequence behind: the next inserts fail. */
 async function checkSequences(dataSource: DataSource): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { table, column, sequence, isOwned, canRead } of await sequencesOf(dataSource)) {
+  const parameters = sequencesOf(tableNames(dataSource));
+  const sequences = await dataSource.query<KeySequence[]>(SEQUENCES, parameters);
+  for (const { table, column, sequence, isOwned, canRead, isPrimary } of sequences) {
+    if (!isPrimary) continue;
     const key = `${table}.${column}`;
     if (!isOwned) {
       const fix = `ALTER SEQUENCE ${sequence} OWNED BY "${table}"."${column}"`;
@@ -111,22 +111,6 @@ async function checkSequences(dataSource: DataSource): Promise<Finding[]> {
     findings.push(failed('sequences', detail, setSequence(table, column, `'${sequence}'`)));
   }
   return findings;
-}
-
-/** The sequences that assign primary keys, by the identities and defaults of their columns. */
-function sequencesOf(dataSource: DataSource): Promise<KeySequence[]> {
-  return dataSource.query<KeySequence[]>(
-    `SELECT name AS "table", attname AS "column", sequence, owned IS NOT NULL AS "isOwned",
-        has_sequence_privilege(sequence, 'SELECT') AS "canRead"
-      FROM unnest($1::text[]) name
-      JOIN pg_index ON indrelid = to_regclass(quote_ident(name)) AND indisprimary
-      JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey)
-      LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
-      CROSS JOIN pg_get_serial_sequence(quote_ident(name), attname) owned
-      CROSS JOIN coalesce(owned, substring(pg_get_expr(adbin, adrelid), $2)) sequence
-      WHERE sequence IS NOT NULL`,
-    [tableNames(dataSource), String.raw`^nextval\('(.+)'::regclass\)$`],
-  );
 }
 
 /** The tables of the service and its extensions. */

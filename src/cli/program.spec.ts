@@ -61,6 +61,8 @@ describe(runProgram.name, () => {
     [['backup', ''], /must be a file path/],
     [['backup', '-', '--json'], /excludes --json/],
     [['restore', ' '], /must be a file path/],
+    [['copy'], /required option '--to <url>' not specified/],
+    [['copy', '--to', 'sqlite:'], /--to must be sqlite:PATH/],
     [['openapi', '--format', 'xml'], /Allowed choices are json, yaml/],
   ])('rejects %j with one line and exit code 2', async (argv, line) => {
     const { code, out, err } = await run(...argv);

@@ -53,9 +53,8 @@ function createProgram(output: Output): Command {
       writeErr: () => undefined,
     })
     .addHelpText('after', '\nExamples:\n  petstore serve\n  petstore keys usage KEY_ID');
-  for (const add of [addServe, addKeysCommands, addAdminCommands, addDatabaseCommands, addTools]) {
-    add(program, output);
-  }
+  const groups = [addServe, addKeysCommands, addAdminCommands, addDatabaseCommands];
+  for (const add of [...groups, addTools]) add(program, output);
   return program;
 }
 
@@ -111,6 +110,12 @@ function addDatabaseCommands(program: Command, output: Output): void {
   )
     .argument('<file>', 'a file that petstore backup wrote', parse.file)
     .option('--yes', 'do not ask for confirmation');
+  add<{ to: string }>(
+    'copy',
+    'copy everything into an empty database; stop the server first',
+    ['copy --to postgres://petstore:PASSWORD@db.example.com/petstore'],
+    async (options) => (await import('./copy.js')).copy(options, output),
+  ).requiredOption('--to <url>', 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE');
 }
 
 function addTools(program: Command, output: Output): void {
