@@ -37,11 +37,11 @@ describeOnPostgres('petstore copy', (server) => {
   const file = (name: string) => `sqlite:${directory}/${name}`;
   const copy = (source: string, to: string, ...more: string[]) =>
     jsonInProcess(source, 'copy', '--to', to, ...more);
-  const sqlite = (url: string, sql: string) => {
+  const sqlite = (url: string, sql: string): unknown[] => {
     const database = new Database(url.replace('sqlite:', ''));
     try {
       const statement = database.prepare(sql).safeIntegers();
-      return statement.reader ? statement.all() : statement.run();
+      return statement.reader ? statement.all() : [statement.run()];
     } finally {
       database.close();
     }
