@@ -12,17 +12,23 @@ export interface PlanCount {
   rejected: number;
 }
 
+export interface OperationCount extends PlanCount {
+  client: string;
+  operation: string;
+}
+
 type UsingClient = Pick<ApiKey, 'clientId' | 'plan' | 'perMinute' | 'perDay'> & { keys: number };
 
 const ADD_HOURS = rowsStatement(
   'usage.add-hours',
   (elements) => `
-  INSERT INTO usage_hours (hour, client_id, status, code, used)
-  SELECT CAST(entry.value ->> 0 AS bigint), entry.value ->> 1,
-    CAST(entry.value ->> 2 AS integer), entry.value ->> 3, CAST(entry.value ->> 4 AS bigint)
+  INSERT INTO usage_hours (hour, client_id, plan, operation, status, code, used)
+  SELECT CAST(entry.value ->> 0 AS bigint), entry.value ->> 1, entry.value ->> 2,
+    entry.value ->> 3, CAST(entry.value ->> 4 AS integer), entry.value ->> 5,
+    CAST(entry.value ->> 6 AS bigint)
   FROM ${elements}($1) entry
-  WHERE true ORDER BY 1, 2, 3, 4
-  ON CONFLICT (hour, client_id, status, code) DO UPDATE
+  WHERE true ORDER BY 1, 2, 3, 4, 5, 6
+  ON CONFLICT (hour, client_id, plan, operation, status, code) DO UPDATE
   SET used = usage_hours.used + excluded.used`,
 );
 
@@ -58,7 +64,9 @@ export class UsageRepository {
 
   /** Adds counts to the stored ones. */
   async addHours(counts: readonly UsageHour[]): Promise<void> {
-    const rows = counts.map((c) => [c.hour, c.clientId, c.status, c.code, c.used]);
+    const rows = counts.map((c) => {
+      return [c.hour, c.clientId, c.plan, c.operation, c.status, c.code, c.used];
+    });
     await this.database.write(ADD_HOURS, JSON.stringify(rows));
   }
 
@@ -80,6 +88,20 @@ export class UsageRepository {
         CAST(SUM(CASE WHEN status = 429 THEN used ELSE 0 END) AS double precision) AS rejected
       FROM usage_hours JOIN api_keys key ON key.id = usage_hours.client_id
       WHERE hour = ${hour} GROUP BY key.plan ORDER BY key.plan`;
+  }
+
+  /**
+   * Sums the requests of an hour by client, plan and operation: rejected with 429, and admitted by
+   * the quota.
+   */
+  countByOperation(hour: number): Promise<OperationCount[]> {
+    return this.dataSource.sql`
+      SELECT client_id AS client, plan, operation,
+        CAST(SUM(CASE WHEN status IN (401, 429, 503) OR code = 'address_not_allowed'
+          THEN 0 ELSE used END) AS double precision) AS admitted,
+        CAST(SUM(CASE WHEN status = 429 THEN used ELSE 0 END) AS double precision) AS rejected
+      FROM usage_hours WHERE hour = ${hour}
+      GROUP BY client_id, plan, operation ORDER BY client_id, plan, operation`;
   }
 
   /** Returns the clients that sent requests since an hour began, with their valid keys. */
