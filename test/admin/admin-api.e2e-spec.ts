@@ -245,6 +245,17 @@ describe('the admin API', () => {
     const startsAt = new Date(hour * 3_600_000).toISOString();
     expect(all.hours).toContainEqual({ startsAt, plan: 'free', admitted: 60, rejected: 1 });
     expect(Object.keys(all).sort()).toEqual(['banned', 'expiring', 'hours', 'nearLimit']);
+    // A rejected address consumes no quota.
+    const elsewhere = await service.client({
+      plan: 'business',
+      perMinute: undefined,
+      perDay: undefined,
+      allowedFrom: ['203.0.113.1'],
+    });
+    expect((await elsewhere.get('/v1/pets')).status).toBe(403);
+    await saveUsage(service);
+    const { hours } = (await admin.get('/admin/v1/usage?hours=1')).json();
+    expect(hours).toContainEqual({ startsAt, plan: 'business', admitted: 0, rejected: 0 });
     expect(all).toMatchObject({ banned: expect.any(Number), expiring: expect.any(Number) });
   });
 
