@@ -159,6 +159,7 @@ describeWith('postgres', 'the package', (initdb) => {
 
   it.each([
     ['mcp', '"/mcp"', {}],
+    ['pet-photos', '"/pets/{petId}/photos"', {}],
     [
       'webhooks',
       '"/webhooks/dead-letters"',
