@@ -95,7 +95,9 @@ export async function guideFiles(masthead: Masthead, guides: readonly Guide[]): 
  * @param explained the error codes that a guide explains, with spaces between them
  */
 export async function referenceFiles(masthead: Masthead, explained = ''): Promise<Files> {
-  const swagger = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  // The copy that @nestjs/swagger has, so that there is one.
+  const nest = createRequire(import.meta.url).resolve('@nestjs/swagger');
+  const swagger = dirname(createRequire(nest).resolve('swagger-ui-dist/package.json'));
   const main = fill(await readFile(join(FOLDER, 'reference.html'), 'utf8'), { explained });
   return {
     '/docs': await page(masthead, masthead.name, '/docs', main),
