@@ -11,6 +11,7 @@ const ASSETS = [
   'src/admin/console',
   'docs/clients.md',
   'docs/extending.md',
+  'docs/tutorial.md',
   'clients/petstore.http',
   'clients/petstore.postman_collection.json',
   'clients/typescript/README.md',

@@ -7,6 +7,7 @@ const HTML = 'text/html; charset=utf-8';
 const MARKDOWN = 'text/markdown; charset=utf-8';
 /** The files of the repository that callers and authors of extensions read, by name. */
 const GUIDES = {
+  tutorial: 'docs/tutorial.md',
   clients: 'docs/clients.md',
   extending: 'docs/extending.md',
   typescript: 'clients/typescript/README.md',
@@ -69,7 +70,7 @@ function linked(markdown: string): string {
     (_link, text: string, path: string, anchor = '') => {
       const name = basename(path);
       const guide = Object.entries(GUIDES).find(([, each]) => each.endsWith(path))?.[0];
-      if (guide !== undefined) return `[${text}](${guide}.md${anchor})`;
+      if (guide !== undefined) return `[${text}](/docs/${guide}.md${anchor})`;
       return name in FILES ? `[${text}](/docs/${name})` : text;
     },
   );
