@@ -44,7 +44,7 @@ VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health/ready').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# Node itself is process 1, and handles SIGTERM and SIGINT.
+# Its first line runs Node with the flags of the service. Node is process 1, and handles SIGTERM and SIGINT.
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "/app/dist/src/main.js"]
+ENTRYPOINT ["/usr/local/bin/petstore"]
 CMD ["serve"]

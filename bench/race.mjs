@@ -5,7 +5,7 @@ import { assertEqualResponses } from './field/equal.mjs';
 import { preparePostgres, prepareSqlite } from './lib/data.mjs';
 import { startPostgres } from './lib/engines.mjs';
 import { load } from './lib/load.mjs';
-import { median, WARM_UP_SECONDS } from './settings.mjs';
+import { COMPILED_AFTER_S, median, WARM_UP_SECONDS } from './settings.mjs';
 
 /**
  * @typedef {{id: string, rounds: import('./lib/load.mjs').Figure[], perSecond: number,
@@ -68,7 +68,8 @@ export async function runRounds(stage, runners, { rounds, seconds }) {
   for (let round = 0; round < rounds; round++) {
     for (const runner of round % 2 === 0 ? runners : runners.toReversed()) {
       const { id, server, work } = runner;
-      await load(stage, server, { work, seconds: WARM_UP_SECONDS });
+      const warmUpSeconds = round === 0 ? COMPILED_AFTER_S : WARM_UP_SECONDS;
+      await load(stage, server, { work, seconds: warmUpSeconds });
       figures.get(id).push(await load(stage, server, { work, seconds }));
     }
   }

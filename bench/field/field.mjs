@@ -88,7 +88,7 @@ export async function startService(stage, databaseUrl, settings = {}) {
   };
   return stage.start({
     name,
-    args: [`${build}dist/src/main.js`, 'serve'],
+    args: ['--max-semi-space-size=64', `${build}dist/src/main.js`, 'serve'],
     env: { ...required, ...env },
     port,
     isReady: () => responds(`http://127.0.0.1:${port}/health/ready`),

@@ -53,7 +53,7 @@ describe('the programs of bench/field', () => {
   });
 
   const missing = GO_PACKAGES.filter((name) => !existsSync(`${GOPATH}/src/github.com/${name}`));
-  (missing.length > 0 ? it.skip : it)(
+  (missing.length > 0 && process.env['CI'] !== 'true' ? it.skip : it)(
     `in Go fails exactly what its file of expected failures says ${missing.join(', ')}`.trim(),
     async () => {
       const directory = mkdtempSync(join(tmpdir(), 'petstore-go-'));

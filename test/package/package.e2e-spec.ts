@@ -16,6 +16,7 @@ import { describeWith } from '../support/engines.js';
 import { PostgresServer } from '../support/postgres.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
+import { checkMcp } from './mcp-conformance.js';
 
 const ROOT = resolve('.');
 const { peerDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
@@ -51,6 +52,10 @@ type Get = (path: string) => Promise<Response>;
  */
 class Project {
   constructor(readonly directory: string) {}
+
+  get databaseUrl(): string {
+    return `sqlite:${this.directory}/served.db`;
+  }
 
   static async install(directory: string, ...tarballs: string[]): Promise<Project> {
     const project = new Project(directory);
@@ -96,6 +101,13 @@ class Project {
     return run(command, args, { cwd: this.directory, env: { ...ENVIRONMENT, ...env } });
   }
 
+  /** Runs the official suite of MCP against the server of `serve()`. */
+  async checkMcp(origin: string): Promise<void> {
+    const issue = ['keys', 'issue', '--name', 'agent', '--plan', 'pro'];
+    const issueKey = () => this.bin('petstore', issue, { DATABASE_URL: this.databaseUrl });
+    await checkMcp(origin, issueKey, (command, args) => this.run(command, args));
+  }
+
   /**
    * Starts the service with `npm start` or another command, on a new database, and stops it after
    * `use`.
@@ -106,7 +118,7 @@ class Project {
     settings: Record<string, string> = {},
   ): Promise<void> {
     const PORT = String(await freePort());
-    const DATABASE_URL = `sqlite:${this.directory}/served.db`;
+    const DATABASE_URL = this.databaseUrl;
     const server = spawn(command, args, {
       cwd: this.directory,
       env: { ...ENVIRONMENT, ...settings, DATABASE_URL, PORT, METRICS_PORT: '0' },
@@ -177,8 +189,11 @@ describeWith('postgres', 'the package', (initdb) => {
       expect(await example.run('npm', ['pack'])).toMatch(/\.tgz$/m);
       const TEST_DATABASE_URL = await postgres.createDatabase();
       await Promise.all([example.test(name), example.test(name, { TEST_DATABASE_URL })]);
-      const use = async (get: Get): Promise<void> =>
-        expect(await (await get('/openapi.json')).text()).toContain(path);
+      const use = async (get: Get): Promise<void> => {
+        const document = await get('/openapi.json');
+        expect(await document.text()).toContain(path);
+        if (name === 'mcp') await example.checkMcp(new URL(document.url).origin);
+      };
       await example.serve(['npm', 'start'], use, settings);
     },
     PATIENCE_MS,

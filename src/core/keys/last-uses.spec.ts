@@ -1,4 +1,3 @@
-import type { DataSource } from 'typeorm';
 import { BackgroundWriter } from '../database/background-writer.js';
 import type { Database } from '../database/database.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -20,11 +19,7 @@ describe(LastUses.name, () => {
   beforeEach(() => {
     saved.length = 0;
     whileSaving = () => undefined;
-    uses = new LastUses(
-      {} as DataSource,
-      database as unknown as Database,
-      new BackgroundWriter({} as Logger),
-    );
+    uses = new LastUses(database as unknown as Database, new BackgroundWriter({} as Logger));
   });
 
   it('saves the latest use of each key, once', async () => {

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull } from 'typeorm';
 import { BackgroundWriter, type Flush } from '../database/background-writer.js';
-import { Database, rowsStatement } from '../database/database.js';
+import { Database, rowsStatement, sameStatement } from '../database/database.js';
 import { forEachBatch } from '../database/in-batches.js';
-import { ApiKey } from './api-key.entity.js';
 
 /** With the time that a flush takes, well below the 60 s that `lastUsedAt` may lag. */
 const FLUSH_INTERVAL_MS = 30_000;
@@ -18,6 +16,12 @@ const SAVE = rowsStatement(
     WHERE COALESCE(known.last_used_at, 0) < CAST(used.value ->> 1 AS bigint) ${lock}
   ) later WHERE api_keys.id = later.id`,
   'FOR UPDATE OF known SKIP LOCKED',
+);
+
+const SAVE_FIRST = sameStatement(
+  'keys.save-first-use',
+  `UPDATE api_keys SET last_used_at = $1, last_used_from = $2
+  WHERE id = $3 AND last_used_at IS NULL AND revoked_at IS NULL AND disabled_at IS NULL`,
 );
 
 export interface Use {
@@ -37,8 +41,7 @@ export class LastUses {
   private readonly pending = new Map<string, Use>();
 
   constructor(
-    private readonly dataSource: DataSource,
-    database: Database,
+    private readonly database: Database,
     writer: BackgroundWriter,
   ) {
     this.flush = writer.add({
@@ -64,10 +67,6 @@ export class LastUses {
    * of them succeeds.
    */
   async recordFirst(keyId: string, { atMs, address }: Use): Promise<void> {
-    await this.dataSource.manager.update(
-      ApiKey,
-      { id: keyId, lastUsedAt: IsNull(), revokedAt: IsNull(), disabledAt: IsNull() },
-      { lastUsedAt: atMs, lastUsedFrom: address },
-    );
+    await this.database.write(SAVE_FIRST, atMs, address, keyId);
   }
 }

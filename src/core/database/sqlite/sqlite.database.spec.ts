@@ -160,9 +160,11 @@ describe(SqliteDatabase.name, () => {
   it('acknowledges no write of a commit that fails', async () => {
     other.exec('CREATE TABLE notes (word REFERENCES words DEFERRABLE INITIALLY DEFERRED)');
     const note = statement('INSERT INTO notes (word) VALUES ($1)');
-    expect(await statuses([add('one'), database.write(note, 'two')])).toEqual([false, false]);
-    expect(await words()).toEqual([]);
-    expect(await statuses([add('one'), database.write(note, 'one')])).toEqual([true, true]);
+    // They share a commit, unless the machine is too busy.
+    const [isStored, isNoted] = await statuses([add('one'), database.write(note, 'two')]);
+    expect(isNoted).toBe(false);
+    expect(await words()).toEqual(isStored ? ['one'] : []);
+    expect(await statuses([add('two'), database.write(note, 'two')])).toEqual([true, true]);
     other.exec('DROP TABLE notes');
   });
 
