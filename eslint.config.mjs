@@ -178,6 +178,7 @@ export default tseslint.config(
     languageOptions: {
       globals: {
         DOMParser: 'readonly',
+        Blob: 'readonly',
         FormData: 'readonly',
         SwaggerUIBundle: 'readonly',
         addEventListener: 'readonly',

@@ -63,8 +63,15 @@ async function prepareKeys() {
   await administer(`/${old.id}/revoke`, {});
   const limits = { perMinute: 5_000, perDay: 1_000_000 };
   await administer('', { name: 'Partner', plan: 'enterprise', ...limits });
-  for (let count = 0; count < 70; count++) {
-    await fetch(`${address}/v1/pets`, { headers: { authorization: `Bearer ${zoo.key}` } });
+  const reseller = { name: 'Reseller', plan: 'enterprise', perMinute: 1_000, perDay: 60 };
+  const { key: fullKey } = await administer('', { ...reseller, allowedFrom: ['127.0.0.0/8'] });
+  for (const [used, requests] of [
+    [fullKey, 55],
+    [zoo.key, 70],
+  ]) {
+    for (let count = 0; count < requests; count++) {
+      await fetch(`${address}/v1/pets`, { headers: { authorization: `Bearer ${used}` } });
+    }
   }
   await new Promise((resolve) => setTimeout(resolve, USAGE_MS));
   return zoo.id;
@@ -76,7 +83,8 @@ async function shootConsole(page, id, shoot, colorScheme) {
   await shoot('console-sign-in');
   await page.getByLabel('Admin token').fill(token);
   await page.keyboard.press('Enter');
-  for (const [name, hash] of Object.entries({ keys: 'keys', key: `key/${id}`, audit: 'audit' })) {
+  const views = { keys: 'keys', near: 'near', key: `key/${id}`, audit: 'audit' };
+  for (const [name, hash] of Object.entries(views)) {
     await page.goto(`${consoleOrigin}/#${hash}`);
     await page.locator('nav a[aria-current], main h1').first().waitFor();
     await page.locator('main table').first().waitFor();

@@ -259,7 +259,8 @@ describeWith('postgres', 'the package', (initdb) => {
       cpSync(join(ROOT, 'node_modules', addon), join(installed, addon), { recursive: true });
 
       const PORT = String(await freePort());
-      const server = spawn('npx', ['--yes', tarball], {
+      const start = ['--yes', '--package', tarball, 'pet-store-service'];
+      const server = spawn('npx', start, {
         cwd: folder,
         env: { ...ENVIRONMENT, PORT, METRICS_PORT: '0' },
         stdio: ['ignore', 'pipe', 'inherit'],
@@ -274,8 +275,8 @@ describeWith('postgres', 'the package', (initdb) => {
       expect(await pets.json()).toHaveLength(20);
       server.kill('SIGTERM');
       await once(server, 'close');
-      const usage = await run('npx', ['--yes', tarball, 'keys', 'list'], options);
-      expect(usage).toContain('demo');
+      const keys = await run('npx', [...start, 'keys', 'list'], options);
+      expect(keys).toContain('demo');
       rmSync(resolve(installed, '..'), { recursive: true });
     },
     PATIENCE_MS,
