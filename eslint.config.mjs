@@ -25,6 +25,7 @@ const ROWS = [
   ['cli'],
   ['index.ts', 'testing.ts'],
   ['main.ts'],
+  ['npx.ts'],
 ];
 
 const rooms = ROWS.flat();
