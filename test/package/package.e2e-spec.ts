@@ -133,6 +133,25 @@ class Project {
   }
 }
 
+/** Runs the tests of the extension `toy-visits` as the recipe for Vitest says. */
+async function testWithVitest(visits: Project): Promise<void> {
+  const [, config] = /## Vitest.*?^```js\n(.*?)^```/ms.exec(
+    readFileSync('docs/recipes.md', 'utf8'),
+  )!;
+  const inPackage = (path: string) => join(visits.directory, path);
+  writeFileSync(inPackage('vitest.config.js'), config!);
+  const source = readFileSync(inPackage('test/toy-visits.test.ts'), 'utf8');
+  const names = '{ afterAll as after, beforeAll as before, describe, it }';
+  const text = source.replace(/import .* from 'node:test'/, `import ${names} from 'vitest'`);
+  writeFileSync(inPackage('test/toy-visits.test.ts'), text);
+  // Version 4 runs on Node 20.
+  await visits.npm('install', '--no-save', 'vitest@4');
+  await visits.bin('tsc', []);
+  expect(await visits.bin('vitest', ['run'], { CI: 'true' })).toMatch(/Tests +[1-9]\d* passed/);
+  writeFileSync(inPackage('test/toy-visits.test.ts'), source);
+  await visits.bin('tsc', []);
+}
+
 describeWith('postgres', 'the package', (initdb) => {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-package-'));
   const tarball = join(directory, 'clone', 'pet-store-service-1.0.0.tgz');
@@ -171,6 +190,7 @@ describeWith('postgres', 'the package', (initdb) => {
 
   it.each([
     ['mcp', '"/mcp"', {}],
+    ['pet-photos', '"/pets/{petId}/photos"', {}],
     [
       'webhooks',
       '"/webhooks/dead-letters"',
@@ -222,6 +242,7 @@ describeWith('postgres', 'the package', (initdb) => {
       expect(await visits.run('npm', ['test'])).toMatch(/^# fail 0$/m);
       const TEST_DATABASE_URL = await postgres.createDatabase();
       await visits.test('toy-visits', { TEST_DATABASE_URL });
+      await testWithVitest(visits);
       await visits.run('npm', ['pack']);
       const shop = join(directory, 'shop');
       mkdirSync(shop);
@@ -246,6 +267,42 @@ describeWith('postgres', 'the package', (initdb) => {
     PATIENCE_MS,
   );
 
+  it(
+    'starts with npx, with sample pets and a key, as with npm start',
+    async () => {
+      const folder = join(directory, 'npx');
+      mkdirSync(folder);
+      const install = ['--yes', '--ignore-scripts', '--prefer-offline', '--package', tarball];
+      const options = { cwd: folder, env: ENVIRONMENT };
+      const program = await run('npx', [...install, '-c', 'command -v petstore'], options);
+      const installed = resolve(program.trim(), '../..');
+      const addon = 'better-sqlite3/build';
+      cpSync(join(ROOT, 'node_modules', addon), join(installed, addon), { recursive: true });
+
+      const PORT = String(await freePort());
+      const start = ['--yes', '--package', tarball, 'pet-store-service'];
+      const server = spawn('npx', start, {
+        cwd: folder,
+        env: { ...ENVIRONMENT, PORT, METRICS_PORT: '0' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let output = '';
+      server.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      await eventually(() => Promise.resolve(output.includes('curl')), 60_000);
+      expect(output).toMatch(/with 30 sample pets\)\n.* npx pet-store-service keys issue /);
+      const [, key] = /^ +(psk_\w+)$/m.exec(output)!;
+      const headers = { authorization: `Bearer ${key}` };
+      const pets = await fetch(`http://127.0.0.1:${PORT}/v1/pets`, { headers });
+      expect(await pets.json()).toHaveLength(20);
+      server.kill('SIGTERM');
+      await once(server, 'close');
+      const keys = await run('npx', [...start, 'keys', 'list'], options);
+      expect(keys).toContain('demo');
+      rmSync(resolve(installed, '..'), { recursive: true });
+    },
+    PATIENCE_MS,
+  );
+
   it.each([
     ['pnpm', ['pnpm@10', 'add']],
     ['yarn', ['yarn@1.22.22', 'add', '--ignore-engines', '--silent']],
@@ -259,6 +316,9 @@ describeWith('postgres', 'the package', (initdb) => {
       const peers = Object.entries(peerDependencies).map(([name, range]) => `${name}@${range}`);
       const args = ['--yes', ...install, '--ignore-scripts', tarball, ...peers];
       expect(await project.run('npx', args)).not.toMatch(/unmet peer|deprecated/);
+      // Needs no compiled SQLite.
+      const written = await project.bin('petstore', ['new', 'extension', 'early']);
+      expect(written).toContain('needs\nPython 3, make and a C++ compiler');
       const service = realpathSync(join(project.directory, 'node_modules/pet-store-service'));
       const addon = join('better-sqlite3', 'build');
       cpSync(join(ROOT, 'node_modules', addon), join(service, '..', addon), { recursive: true });
