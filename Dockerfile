@@ -8,9 +8,11 @@ RUN apt-get update \
 # A separate layer, rebuilt only when dependencies change.
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
-COPY nest-cli.json tsconfig.json tsconfig.build.json ormconfig.ts ./
+COPY tsconfig.json tsconfig.build.json ormconfig.ts ./
 COPY src ./src
 COPY docs ./docs
+COPY clients ./clients
+COPY scripts/build.mjs ./scripts/
 RUN npm run build:service && npm prune --omit=dev --no-audit --no-fund
 # Fails here, not at the first start, if the binding of SQLite does not fit this release of Node.
 RUN node -e "new (require('better-sqlite3'))(':memory:').prepare('SELECT 1').get()"

@@ -25,6 +25,7 @@ const ROWS = [
   ['cli'],
   ['index.ts', 'testing.ts'],
   ['main.ts'],
+  ['npx.ts'],
 ];
 
 const rooms = ROWS.flat();
@@ -177,6 +178,7 @@ export default tseslint.config(
     languageOptions: {
       globals: {
         DOMParser: 'readonly',
+        Blob: 'readonly',
         FormData: 'readonly',
         SwaggerUIBundle: 'readonly',
         addEventListener: 'readonly',

@@ -1,5 +1,5 @@
 // `--beside REF`: loads this build and that of another commit in turn, to see the cost of a change.
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { startService } from './field/field.mjs';
 import { preparePostgres, prepareSqlite } from './lib/data.mjs';
 import { startPostgres } from './lib/engines.mjs';
@@ -59,14 +59,20 @@ function compare(work, { this: here, other: there }, commit) {
   return { work, ratio: rate.ratio };
 }
 
-/** Builds another commit with the packages of this clone. @returns its folder */
+/**
+ * Builds another commit, with the packages of this clone if both have the same. @returns its folder
+ */
 async function buildOf(stage, commit) {
   const folder = stage.path('other-build');
   const archive = stage.path('other.tar');
   mkdirSync(folder);
   await stage.run('git', ['-C', root, 'archive', '--output', archive, commit]);
   await stage.run('tar', ['-xf', archive, '-C', folder]);
-  symlinkSync(`${root}node_modules`, `${folder}/node_modules`);
+  const [here, there] = [root, `${folder}/`].map((path) =>
+    readFileSync(`${path}package-lock.json`),
+  );
+  if (here.equals(there)) symlinkSync(`${root}node_modules`, `${folder}/node_modules`);
+  else await stage.run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
   await stage.run('npm', ['run', '--silent', 'build:service'], { cwd: folder });
   return `${folder}/`;
 }

@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = [
   'src',
   'docs',
-  'nest-cli.json',
+  'scripts/build.mjs',
   'ormconfig.ts',
   'package-lock.json',
   'tsconfig.json',
@@ -29,10 +29,8 @@ function isStale() {
 if (isStale()) {
   process.stderr.write('Building (sources are newer than dist/, takes 10 to 20 seconds)...\n');
   const startedAt = performance.now();
-  const nest = fileURLToPath(new URL('../node_modules/@nestjs/cli/bin/nest.js', import.meta.url));
-  // Standard output belongs to the command that runs next.
-  const options = { cwd: root, stdio: ['ignore', process.stderr, 'inherit'] };
-  const { status } = spawnSync(process.execPath, [nest, 'build'], options);
+  const build = fileURLToPath(new URL('build.mjs', import.meta.url));
+  const { status } = spawnSync(process.execPath, [build], { stdio: 'inherit' });
   if (status !== 0) process.exit(1);
   const seconds = Math.round((performance.now() - startedAt) / 1000);
   process.stderr.write(`Built in ${seconds} s; the next start needs no build.\n`);

@@ -13,11 +13,12 @@ import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Secret, Service } from 'kubernetes-models/v1';
-import { parse } from 'yaml';
+import { CORE_SCHEMA, load, mergeTag } from 'js-yaml';
 import { loadConfig } from '../dist/src/core/config/config.js';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const read = (file) => readFileSync(file, 'utf8');
+const loadCompose = (text) => load(text, { schema: CORE_SCHEMA.withTags(mergeTag) });
 const run = (program, args, cwd = '.') => {
   const PATH = `${process.env.PATH}:/usr/sbin`;
   execFileSync(program, args, { cwd, env: { ...process.env, PATH }, stdio: 'pipe' });
@@ -26,7 +27,7 @@ const run = (program, args, cwd = '.') => {
 function checkCompose() {
   // The defaults of the variables.
   const text = read('compose.yaml').replace(/\$\{\w+:-([^}]*)\}/g, '$1');
-  const compose = parse(text, { merge: true });
+  const compose = loadCompose(text);
   // The schema names its dialect in a way of old drafts, which Ajv rejects.
   const schema = JSON.parse(JSON.stringify(composeSchema), (name, value) =>
     (name === 'id' || name === '$schema') && typeof value === 'string' ? undefined : value,
@@ -70,7 +71,7 @@ const MODELS = [
 
 function checkKubernetes() {
   const files = readdirSync(KUBERNETES).filter((name) => name.endsWith('.yaml'));
-  const manifest = (file) => parse(read(`${KUBERNETES}/${file}`));
+  const manifest = (file) => load(read(`${KUBERNETES}/${file}`));
   for (const file of files.filter((name) => name !== 'kustomization.yaml')) {
     const data = manifest(file);
     const Model = MODELS.find(
@@ -184,10 +185,7 @@ function checkPrometheus() {
   run('promtool', ['test', 'rules', 'alerts.test.yaml'], folder);
 }
 
-/**
- * Actions by commit, images by digest. `node scripts/pin-images.mjs` pins what is left: the images
- * of the profile observability.
- */
+/** Actions by commit, images by digest. */
 function checkPins() {
   const folder = '.github/workflows';
   for (const file of readdirSync(folder)) {
@@ -197,9 +195,9 @@ function checkPins() {
     }
   }
   const bases = Array.from(read('Dockerfile').matchAll(/^FROM (\S+)/gm), ([, image]) => image);
-  const { services } = parse(read('compose.yaml'), { merge: true });
+  const { services } = loadCompose(read('compose.yaml'));
   const images = Object.values(services)
-    .filter(({ build, profiles }) => build === undefined && profiles === undefined)
+    .filter(({ build }) => build === undefined)
     .map(({ image }) => image);
   for (const image of [...bases, ...images]) {
     assert(/@sha256:[0-9a-f]{64}$/.test(image), `${image} is not pinned to a digest`);

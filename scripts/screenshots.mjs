@@ -1,6 +1,6 @@
 // `npm run screenshots [-- FOLDER]`: screenshots of /docs and of each view of the console, light and
-// dark, at the widths of a desktop and of a phone. `PORT=3000` makes `page-light.png`,
-// `page-dark.png` and `console-*.png` as they are in docs/.
+// dark, at the widths of a desktop and of a phone. `PORT=3000` makes `page-*.png` and `console-*.png`
+// as they are in docs/.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -63,27 +63,36 @@ async function prepareKeys() {
   await administer(`/${old.id}/revoke`, {});
   const limits = { perMinute: 5_000, perDay: 1_000_000 };
   await administer('', { name: 'Partner', plan: 'enterprise', ...limits });
-  for (let count = 0; count < 70; count++) {
-    await fetch(`${address}/v1/pets`, { headers: { authorization: `Bearer ${zoo.key}` } });
+  const reseller = { name: 'Reseller', plan: 'enterprise', perMinute: 1_000, perDay: 60 };
+  const { key: fullKey } = await administer('', { ...reseller, allowedFrom: ['127.0.0.0/8'] });
+  for (const [used, requests] of [
+    [fullKey, 55],
+    [zoo.key, 70],
+  ]) {
+    for (let count = 0; count < requests; count++) {
+      await fetch(`${address}/v1/pets`, { headers: { authorization: `Bearer ${used}` } });
+    }
   }
   await new Promise((resolve) => setTimeout(resolve, USAGE_MS));
   return zoo.id;
 }
 
 /** Screenshots of the views of the console. */
-async function shootConsole(page, id, shoot, isForGuide) {
+async function shootConsole(page, id, shoot, colorScheme) {
   await page.goto(consoleOrigin);
   await shoot('console-sign-in');
   await page.getByLabel('Admin token').fill(token);
   await page.keyboard.press('Enter');
-  for (const [name, hash] of Object.entries({ keys: 'keys', key: `key/${id}`, audit: 'audit' })) {
+  const views = { keys: 'keys', near: 'near', key: `key/${id}`, audit: 'audit' };
+  for (const [name, hash] of Object.entries(views)) {
     await page.goto(`${consoleOrigin}/#${hash}`);
     await page.locator('nav a[aria-current], main h1').first().waitFor();
     await page.locator('main table').first().waitFor();
     await shoot(`console-${name}`);
-    if (isForGuide) {
-      const clip = { x: 0, y: 0, width: 1280, height: 720 };
-      await page.screenshot({ path: join(folder, `console-${name}.png`), clip });
+    if (page.viewportSize().width === 1280) {
+      const clip = { x: 0, y: 0, width: 1280, height: 800 };
+      const file = colorScheme === 'light' ? `console-${name}.png` : `console-${name}-dark.png`;
+      await page.screenshot({ path: join(folder, file), clip });
     }
   }
   await page.goto(`${consoleOrigin}/#keys`);
@@ -141,7 +150,7 @@ try {
       await shoot('get');
       await page.goto(`${origin}/docs/guides/clients`);
       await shoot('guide');
-      await shootConsole(page, zooId, shoot, width === 1280 && colorScheme === 'light');
+      await shootConsole(page, zooId, shoot, colorScheme);
       await page.close();
     }
   }

@@ -22,10 +22,11 @@ export class AdminUsageController {
 
   @Get('usage')
   @ApiOperation({
-    summary: 'Get the requests by hour and plan, and the number of keys that need attention',
+    summary: 'Get the requests by hour and plan, and the keys that need attention',
     description:
-      'Counts the keys that are banned, have used more than 80 % of a limit, or expire within ' +
-      '14 days without a successor. The last 10 seconds may be missing.',
+      'Counts the keys that are banned, or expire within 14 days without a successor. `nearLimit` ' +
+      'lists the clients that have used more than 80 % of a limit, each with its latest valid ' +
+      'key: the fullest first, at most 50. The last 10 seconds may be missing.',
   })
   @ApiOkResponse({ schema: USAGE })
   adminGetUsage(@Query() { hours }: UsageHistoryQuery) {

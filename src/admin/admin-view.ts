@@ -1,4 +1,5 @@
 import type { ApiReply } from '../core/http/request.js';
+import { MAX_NEAR_LIMIT } from '../core/usage/usage.repository.js';
 
 type Members = Record<string, object>;
 
@@ -30,8 +31,20 @@ export const USAGE = objectOf({
     items: objectOf({ startsAt: TIME, plan: STRING, admitted: COUNT, rejected: COUNT }),
   },
   banned: COUNT,
-  nearLimit: COUNT,
   expiring: COUNT,
+  nearLimit: {
+    type: 'array',
+    maxItems: MAX_NEAR_LIMIT,
+    items: objectOf({
+      keyId: STRING,
+      clientId: STRING,
+      name: STRING,
+      plan: STRING,
+      window: { type: 'string', enum: ['minute', 'day'] },
+      used: COUNT,
+      limit: COUNT,
+    }),
+  },
 });
 
 /**

@@ -3,6 +3,7 @@ import { Controller, Get, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Public } from '../core/http/public.decorator.js';
 import type { ApiReply } from '../core/http/request.js';
+import { AUDIT_ACTIONS } from '../core/keys/audit-record.entity.js';
 import { Scopes } from '../core/keys/scopes.js';
 import { fill, type Masthead, referenceFiles } from '../docs/docs.files.js';
 import { DocumentSource } from '../docs/document.js';
@@ -44,13 +45,23 @@ export class ConsoleController {
     const files = await filesIn(join(import.meta.dirname, 'console'), '/console');
     const [type, html] = files['/console/index.html']!;
     // The console offers the plans and scopes of this server.
-    const plans = this.plans.names.join(' ');
-    const scopes = Object.keys(this.scopes.declared).join(' ');
+    const { declared, defaults } = this.scopes;
+    const plans = optionsOf(this.plans.names);
+    const scopes = Object.keys(declared).map((scope) => {
+      const checked = defaults.includes(scope) ? ' checked' : '';
+      const box = `<input type="checkbox" name="scopes" value="${scope}"${checked} />`;
+      return `<label class="check">${box}${scope}</label>`;
+    });
+    const values = { plans, scopes: scopes.join(''), actions: optionsOf(AUDIT_ACTIONS) };
     return {
       ...files,
-      '': [type, fill(html, { plans, scopes })],
+      '': [type, fill(html, values)],
       ...(await referenceFiles(MASTHEAD)),
       '/openapi.json': ['application/json; charset=utf-8', this.document.json()],
     };
   }
+}
+
+function optionsOf(names: readonly string[]): string {
+  return names.map((name) => `<option>${name}</option>`).join('');
 }

@@ -1,4 +1,4 @@
-import Table from 'cli-table3';
+import stringWidth from 'string-width';
 
 /** A failure that the printed result describes: exit code 1. */
 export class FailedError extends Error {}
@@ -42,8 +42,13 @@ export class Output {
     this.err(`${text}\n`);
   }
 
+  /** Replaces the line that shows the progress on a terminal. */
+  progress(text: string): void {
+    if (this.isTerminal) this.err(`\r${text}\x1b[K`);
+  }
+
   /** Prints a stream as fast as its reader takes it. */
-  async pipe(stream: AsyncIterable<Uint8Array>): Promise<void> {
+  async pipe(stream: AsyncIterable<string | Uint8Array>): Promise<void> {
     for await (const chunk of stream) {
       await new Promise<void>((resolve) => void this.raw(chunk, resolve));
     }
@@ -61,19 +66,17 @@ export class Output {
   }
 }
 
-const BORDERS =
-  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right ' +
-  'left left-mid mid mid-mid right right-mid';
-
 /**
  * Aligns rows in columns, without borders.
  * @param head the titles, separated by commas
  */
 export function table(head: string, rows: readonly (string | number)[][]): string {
-  const none = Object.fromEntries(BORDERS.split(' ').map((name) => [name, '']));
-  const chars = { ...none, middle: '  ' };
-  const style = { 'padding-left': 0, 'padding-right': 0, head: [], border: [] };
-  const drawn = new Table({ chars, style });
-  drawn.push(head.split(','), ...rows);
-  return drawn.toString().replace(/ +$/gm, '');
+  const lines = [head.split(','), ...rows].map((row) => row.map(String));
+  const widths: number[] = [];
+  for (const [column, cell] of lines.flatMap((line) => [...line.entries()])) {
+    widths[column] = Math.max(widths[column] ?? 0, stringWidth(cell));
+  }
+  const pad = (cell: string, column: number) =>
+    cell + ' '.repeat(widths[column]! - stringWidth(cell));
+  return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n');
 }

@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { basename } from 'node:path';
 import { DataSource } from 'typeorm';
 import { type Config, loadConfig } from '../core/config/config.js';
 import { withHost } from '../core/config/urls.js';
@@ -21,6 +22,12 @@ export interface ServeOptions extends CommonOptions {
   demo: boolean;
   migrate?: true;
 }
+
+/** Commands in a shell, by the file that Node runs. */
+const PROGRAMS: Record<string, string> = {
+  'petstore.mjs': 'npm run --silent petstore --',
+  'pet-store-service': 'npx pet-store-service',
+};
 
 /** Serves until `stop` resolves, then drains. */
 export async function serve(
@@ -76,8 +83,7 @@ function introduction(store: PetStore, config: Config, samples: string, key: str
   const { host, pathname } = new URL(withHost(config.databaseUrl));
   // Without the password of PostgreSQL.
   const database = fileOf(config.databaseUrl) ?? `postgres://${host}${pathname}`;
-  const isClone = process.argv[1]?.endsWith('petstore.mjs');
-  const program = isClone ? 'npm run --silent petstore --' : 'petstore';
+  const program = PROGRAMS[basename(process.argv[1] ?? '')] ?? 'petstore';
   const addresses = `
   The pet store is running.
 

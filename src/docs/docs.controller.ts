@@ -27,6 +27,7 @@ const MASTHEAD: Masthead = {
   contents: 'operations, codes and guides',
   links: `
         <a href="/docs">Reference</a>
+        <a href="/docs/guides/tutorial">First hour</a>
         <a href="/docs/guides/clients">For clients</a>
         <a href="/docs/guides/extending">Extending</a>
         <a href="/openapi.json">JSON</a>

@@ -7,6 +7,7 @@ const HTML = 'text/html; charset=utf-8';
 const MARKDOWN = 'text/markdown; charset=utf-8';
 /** The files of the repository that callers and authors of extensions read, by name. */
 const GUIDES = {
+  tutorial: 'docs/tutorial.md',
   clients: 'docs/clients.md',
   extending: 'docs/extending.md',
   typescript: 'clients/typescript/README.md',
@@ -69,7 +70,7 @@ function linked(markdown: string): string {
     (_link, text: string, path: string, anchor = '') => {
       const name = basename(path);
       const guide = Object.entries(GUIDES).find(([, each]) => each.endsWith(path))?.[0];
-      if (guide !== undefined) return `[${text}](${guide}.md${anchor})`;
+      if (guide !== undefined) return `[${text}](/docs/${guide}.md${anchor})`;
       return name in FILES ? `[${text}](/docs/${name})` : text;
     },
   );
@@ -95,7 +96,9 @@ export async function guideFiles(masthead: Masthead, guides: readonly Guide[]): 
  * @param explained the error codes that a guide explains, with spaces between them
  */
 export async function referenceFiles(masthead: Masthead, explained = ''): Promise<Files> {
-  const swagger = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  // The copy that @nestjs/swagger has, so that there is one.
+  const nest = createRequire(import.meta.url).resolve('@nestjs/swagger');
+  const swagger = dirname(createRequire(nest).resolve('swagger-ui-dist/package.json'));
   const main = fill(await readFile(join(FOLDER, 'reference.html'), 'utf8'), { explained });
   return {
     '/docs': await page(masthead, masthead.name, '/docs', main),

@@ -41,8 +41,8 @@ export class DocumentSource {
   }
 
   async yaml(): Promise<string> {
-    const { stringify } = await import('yaml');
-    return stringify(this.build(), { aliasDuplicateObjects: false });
+    const { dump } = await import('js-yaml');
+    return dump(JSON.parse(this.json()), { noRefs: true });
   }
 }
 

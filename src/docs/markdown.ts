@@ -24,7 +24,7 @@ export function toHtml(markdown: string): string {
   return (
     html
       .replace('</h1>', `$&${contents}`)
-      .replace(/<a href="(\w+)\.md/g, '<a href="/docs/guides/$1')
+      .replace(/<a href="\/docs\/(\w+)\.md/g, '<a href="/docs/guides/$1')
       // Scrollable elements must be reachable by keyboard.
       .replaceAll('<pre>', '<pre tabindex="0">')
       .replaceAll('<table>', '<div class="wide" tabindex="0"><table>')

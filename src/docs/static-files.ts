@@ -15,6 +15,15 @@ const CONTENT_TYPES: Record<string, string> = {
 /** An encoding with `q=0` is not acceptable (RFC 9110 section 12.5.3). */
 const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
 
+/** Whether an `Accept` field gives Markdown at least the weight of HTML. */
+function prefersMarkdown(accept: string): boolean {
+  const [markdown, html] = ['markdown', 'html'].map((type) => {
+    const entry = new RegExp(`\\btext/${type}\\s*(?:;\\s*q=([\\d.]+)|,|;|$)`, 'i').exec(accept);
+    return entry === null ? 0 : Number(entry[1] ?? 1);
+  });
+  return markdown! > 0 && markdown! >= html!;
+}
+
 /** A response body that does not change. All responses share its bytes, compressed once. */
 class StaticFile {
   private readonly bytes: Buffer;
@@ -60,14 +69,20 @@ export class StaticFiles {
   constructor(private readonly make: () => Promise<Files>) {}
 
   /**
-   * Sends the file at the path of the request.
+   * Sends the file at the path of the request, a guide as `Accept` prefers.
    * @throws {ApiError} 404 if there is none
    */
   async send(reply: ApiReply, headers: Record<string, string>): Promise<void> {
     this.files ??= this.load();
     const path = decodeURI(pathOf(reply.request.url)).replace(/\/$/, '');
-    const file = (await this.files).get(path);
+    const files = await this.files;
+    let file = files.get(path);
     if (file === undefined) throw notFound();
+    const markdown = files.get(`${path.replace('/guides/', '/')}.md`);
+    if (markdown) {
+      appendHeader(reply, 'vary', 'Accept');
+      if (prefersMarkdown(reply.request.headers.accept ?? '')) file = markdown;
+    }
     file.send(reply.headers(headers));
   }
 

@@ -7,10 +7,10 @@ import { launchChromium } from '../support/chromium.js';
 import type { Client } from '../support/client.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { tabTo } from '../support/keyboard.js';
 
 /** Runs in the page, not here. */
 declare const document: {
-  activeElement: { textContent: string; tagName: string } | null;
   cookie: string;
   documentElement: { scrollWidth: number; outerHTML: string };
 };
@@ -63,19 +63,8 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
   const flush = () => saveUsage(started.service);
   const heading = (name: string) => page.getByRole('heading', { level: 1, name });
 
-  /** Presses Tab until an element with this text or label has the focus. */
-  async function tabTo(
-    name: string,
-    role: 'button' | 'link' | 'textbox' | 'combobox' | 'searchbox',
-  ) {
-    for (let count = 0; count < 80; count++) {
-      await page.keyboard.press('Tab');
-      const wanted = page.getByRole(role, { name, exact: true }).first();
-      if (await wanted.evaluate((element) => element === (document.activeElement as unknown)))
-        return;
-    }
-    throw new Error(`No ${role} "${name}" can be reached by keyboard`);
-  }
+  type Role = Parameters<typeof tabTo>[2];
+  const focus = (name: string, role: Role) => tabTo(page, name, role);
 
   async function signIn(): Promise<void> {
     if (await heading('Sign in').isVisible()) {
@@ -93,15 +82,15 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
   it('finds by keyboard alone why a caller is rejected, mends it, and is in the audit trail', async () => {
     for (let count = 0; count < 62; count++) await caller.get('/v1/pets');
     await flush();
-    await tabTo('Admin token', 'textbox');
+    await focus('Admin token', 'textbox');
     await page.keyboard.type(started.admin.key!);
     await page.keyboard.press('Enter');
     await heading('Keys').waitFor();
-    await tabTo('Name, ID or last 4 characters', 'searchbox');
+    await focus('Name, ID or last 4 characters', 'searchbox');
     await page.keyboard.type('city');
     await page.keyboard.press('Enter');
     await page.waitForURL(/search=city/);
-    await tabTo('City zoo', 'link');
+    await focus('City zoo', 'link');
     await page.keyboard.press('Enter');
     await heading('City zoo').waitFor();
     const limited = page.getByText(/limited per minute: 60 of 60 used, resets in \d+ s/).first();
@@ -118,11 +107,11 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
     });
     await page.getByText('Requests with this key are rejected.').waitFor();
 
-    await tabTo('Change', 'button');
+    await focus('Change', 'button');
     await page.keyboard.press('Enter');
-    await tabTo('Plan', 'combobox');
+    await focus('Plan', 'combobox');
     await page.keyboard.type('pro');
-    await tabTo('Save', 'button');
+    await focus('Save', 'button');
     await page.keyboard.press('Enter');
     await page.getByText('The change is saved.').waitFor();
     await page.getByText('Requests with this key are accepted.').waitFor();
@@ -133,7 +122,7 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
       .waitFor();
     await eventually(async () => (await caller.get('/v1/pets')).status === 200);
 
-    await tabTo('Changes of this key', 'link');
+    await focus('Changes of this key', 'link');
     await page.keyboard.press('Enter');
     await heading('Audit trail').waitFor();
     const row = page.getByRole('row', { name: /key\.set_plan/ });
@@ -245,6 +234,38 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
     complaints.length = 0;
   });
 
+  it('restricts a key to addresses, and names the address that tried', async () => {
+    const client = await started.service.client({ name: 'At home' });
+    await open(`key/${client.keyId}`);
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    const field = page.getByLabel(/^Addresses that may use it/);
+    await field.fill('203.0.113.0/33');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('alert').getByText('allowedFrom must be').waitFor();
+    // Chromium reports the 400 itself.
+    expect(complaints.splice(0).filter((text) => !text.includes('400'))).toEqual([]);
+    await field.fill('203.0.113.0/24\n2001:db8::1, 203.0.113.0/24');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The change is saved.').waitFor();
+    await page.getByRole('cell', { name: '203.0.113.0/24, 2001:db8::1' }).waitFor();
+    await eventually(async () => (await client.get('/v1/pets')).text.includes('address_not_'));
+    await flush();
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByText('127.0.0.1 tried, which is not among the addresses of the key.').waitFor();
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    expect(await field.inputValue()).toBe('203.0.113.0/24\n2001:db8::1');
+    await field.fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('row', { name: 'Addresses any' }).waitFor();
+    await open(`audit?key=${client.keyId}&action=key.set_from`);
+    const changes = page.locator('main tbody td:nth-child(5)');
+    await changes.nth(1).waitFor();
+    expect(await changes.allInnerTexts()).toEqual([
+      'allowedFrom: 2001:db8::1 203.0.113.0/24 → any',
+      'allowedFrom: any → 2001:db8::1 203.0.113.0/24',
+    ]);
+  });
+
   it('offers a viewer no button that changes a key, and says why', async () => {
     const token = await issueAdminToken(started.service, 'vic', { role: 'viewer' });
     const tab = await page.context().newPage();
@@ -294,7 +315,12 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
     'has no finding of axe in %s mode, and fits a phone',
     async (scheme) => {
       await page.emulateMedia({ colorScheme: scheme });
-      for (const hash of ['keys', 'audit', `key/${caller.keyId}`]) {
+      const busy = await started.service.client({ perMinute: 1_000_000, perDay: 1 });
+      await busy.get('/v1/pets');
+      await eventually(async () =>
+        (await started.admin.get('/admin/v1/usage')).text.includes(busy.keyId!),
+      );
+      for (const hash of ['keys', 'near', 'audit', `key/${caller.keyId}`]) {
         await open(hash);
         await page.locator('main table').first().waitFor();
         for (const width of [1280, 390]) {

@@ -65,7 +65,7 @@ describe('what programs that read documentation find', () => {
     expect(text).toMatch(/^- \[getPet\].*\(deprecated\)$/m);
   });
 
-  it.each(['clients', 'extending', 'typescript'])(
+  it.each(['tutorial', 'clients', 'extending', 'typescript'])(
     'the guide %s is the same as Markdown and as a page, and both as in the repository',
     async (name) => {
       const { status, headers, text } = await get(`/docs/${name}.md`);
@@ -77,6 +77,25 @@ describe('what programs that read documentation find', () => {
       expect((await get('/llms.txt')).text).toContain(`(${ORIGIN}/docs/${name}.md)`);
     },
   );
+
+  it.each([
+    ['text/markdown', 'markdown'],
+    ['Text/Markdown, text/html, */*', 'markdown'],
+    ['text/html;q=0.5, text/markdown;q=0.9', 'markdown'],
+    ['text/html, text/markdown; q=0.9', 'html'],
+    ['text/markdown;q=0', 'html'],
+    ['text/markdownish', 'html'],
+    ['*/*', 'html'],
+    [undefined, 'html'],
+  ])('a guide with Accept %j is %s', async (accept, type) => {
+    const { status, headers, text } = await service
+      .anonymous()
+      .get('/docs/guides/clients', accept === undefined ? {} : { accept });
+    expect([status, headers['content-type']]).toEqual([200, `text/${type}; charset=utf-8`]);
+    expect(headers.vary).toMatch(/\bAccept\b(?!-)/);
+    const other = type === 'html' ? '/docs/guides/clients' : '/docs/clients.md';
+    expect(text).toBe((await get(other)).text);
+  });
 
   it('the catalog of RFC 9727 links the base address to descriptions, documentation and status', async () => {
     const answer = await get('/.well-known/api-catalog');

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { load } from 'js-yaml';
 import { freePort } from '../support/free-port.js';
 import { metricLines } from '../support/metrics.js';
 import { runInProcess as run } from '../support/run-program.js';
@@ -15,7 +15,7 @@ interface Alert {
   alert: string;
   expr: string;
 }
-const { groups } = parse(read(`${OBSERVABILITY}/alerts.yaml`)) as { groups: { rules: Alert[] }[] };
+const { groups } = load(read(`${OBSERVABILITY}/alerts.yaml`)) as { groups: { rules: Alert[] }[] };
 const alerts = groups[0]!.rules;
 
 /** Splits a command into words as a shell does, without what follows a pipe or a comment. */

@@ -29,9 +29,30 @@ class Routes {
 })
 class Throttled {}
 
+type Entry = { id: string; perSecond: number };
+type Work = { work: string; entries: Entry[] };
+
 describe('README.md', () => {
+  const README = readFileSync('README.md', 'utf8');
+
+  it('is at most 90 lines long', () => {
+    expect(README.trimEnd().split('\n').length).toBeLessThanOrEqual(90);
+  });
+
+  it('has the figure of docs/performance.json', () => {
+    const { parts } = JSON.parse(readFileSync('docs/performance.json', 'utf8')) as {
+      parts: Record<'sqlite' | 'postgres', Work[]>;
+    };
+    const ratios = [...parts.sqlite, ...parts.postgres].map(({ entries }) => {
+      const of = (id: string) => entries.find((entry) => entry.id === id)!.perSecond;
+      return of('service') / of('tutorial');
+    });
+    const [least, most] = [Math.min, Math.max].map((bound) => Math.floor(bound(...ratios)));
+    expect(README).toContain(`**${least} to ${most} times as many requests a second**`);
+  });
+
   it("says how Nest's throttler counts: each route, each of its named windows", async () => {
-    const text = readFileSync('README.md', 'utf8').replace(/\s+/g, ' ');
+    const text = README.replace(/\s+/g, ' ');
     expect(text).toContain(
       'has several named windows, but by default counts each route and each window separately: ' +
         'a request that one window rejects may already be counted in another.',

@@ -267,6 +267,42 @@ describeWith('postgres', 'the package', (initdb) => {
     PATIENCE_MS,
   );
 
+  it(
+    'starts with npx, with sample pets and a key, as with npm start',
+    async () => {
+      const folder = join(directory, 'npx');
+      mkdirSync(folder);
+      const install = ['--yes', '--ignore-scripts', '--prefer-offline', '--package', tarball];
+      const options = { cwd: folder, env: ENVIRONMENT };
+      const program = await run('npx', [...install, '-c', 'command -v petstore'], options);
+      const installed = resolve(program.trim(), '../..');
+      const addon = 'better-sqlite3/build';
+      cpSync(join(ROOT, 'node_modules', addon), join(installed, addon), { recursive: true });
+
+      const PORT = String(await freePort());
+      const start = ['--yes', '--package', tarball, 'pet-store-service'];
+      const server = spawn('npx', start, {
+        cwd: folder,
+        env: { ...ENVIRONMENT, PORT, METRICS_PORT: '0' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let output = '';
+      server.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      await eventually(() => Promise.resolve(output.includes('curl')), 60_000);
+      expect(output).toMatch(/with 30 sample pets\)\n.* npx pet-store-service keys issue /);
+      const [, key] = /^ +(psk_\w+)$/m.exec(output)!;
+      const headers = { authorization: `Bearer ${key}` };
+      const pets = await fetch(`http://127.0.0.1:${PORT}/v1/pets`, { headers });
+      expect(await pets.json()).toHaveLength(20);
+      server.kill('SIGTERM');
+      await once(server, 'close');
+      const keys = await run('npx', [...start, 'keys', 'list'], options);
+      expect(keys).toContain('demo');
+      rmSync(resolve(installed, '..'), { recursive: true });
+    },
+    PATIENCE_MS,
+  );
+
   it.each([
     ['pnpm', ['pnpm@10', 'add']],
     ['yarn', ['yarn@1.22.22', 'add', '--ignore-engines', '--silent']],

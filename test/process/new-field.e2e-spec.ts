@@ -1,58 +1,23 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from '../support/client.js';
+import { cloneOfRepository } from '../support/clone.js';
+import { applyEdit, blocksOf } from '../support/guide-edits.js';
 import { Workplace } from '../support/petstore-process.js';
-import { TemporaryDirectory } from '../support/temporary-directory.js';
 
 // It compiles the service.
 jest.setTimeout(300_000);
-
-const SOURCES = [
-  'src',
-  'clients',
-  'docs',
-  'templates',
-  'nest-cli.json',
-  'ormconfig.ts',
-  'package.json',
-  'tsconfig.json',
-  'tsconfig.build.json',
-];
-/** A file name at the end of a paragraph, and the code below it. */
-const EDIT = /`([^`]+)`[^`]*:\n\n```(diff|ts)\n([^`]+)```/g;
 
 /** Applies the edits of the example in CONTRIBUTING.md. @returns the files */
 function applyExample(directory: string): string[] {
   const guide = readFileSync('CONTRIBUTING.md', 'utf8');
   const [, example = ''] = /\n## Example: add a breed to Pet\n(.*?)\n## /s.exec(guide) ?? [];
-  return Array.from(example.matchAll(EDIT), ([, path = '', kind, code = '']) => {
-    const file = join(directory, path);
-    if (kind === 'ts') {
-      expect(existsSync(file)).toBe(false);
-      writeFileSync(file, code);
-      return path;
-    }
-    const parts = readFileSync(file, 'utf8').split(linesOf(code, '-'));
-    expect({ path, places: parts.length - 1 }).toEqual({ path, places: 1 });
-    writeFileSync(file, parts.join(linesOf(code, '+')));
-    return path;
-  });
-}
-
-/** The lines of a diff before (`-`) or after (`+`) the change. */
-function linesOf(diff: string, sign: '-' | '+'): string {
-  const lines = diff.match(/.*\n/g) ?? [];
-  return lines
-    .filter((line) => ['\n', ' ', sign].includes(line[0]!))
-    .map((line) => (line === '\n' ? line : line.slice(1)))
-    .join('');
+  return blocksOf(example).map((block) => applyEdit(block, directory));
 }
 
 it('a new field of Pet and its filter take the edits of CONTRIBUTING.md, and no others', async () => {
-  using copy = new TemporaryDirectory();
-  for (const name of SOURCES) cpSync(name, join(copy.path, name), { recursive: true });
-  symlinkSync(resolve('node_modules'), join(copy.path, 'node_modules'));
+  using copy = cloneOfRepository();
   expect(applyExample(copy.path)).toEqual([
     'src/pets/pet.entity.ts',
     'src/pets/pet.dto.ts',
@@ -62,8 +27,7 @@ it('a new field of Pet and its filter take the edits of CONTRIBUTING.md, and no 
     'src/pets/pet.dto.ts',
     'src/pets/pets.service.ts',
   ]);
-  const nest = join(copy.path, 'node_modules/@nestjs/cli/bin/nest.js');
-  execFileSync(process.execPath, [nest, 'build'], { cwd: copy.path, stdio: 'pipe' });
+  execFileSync(process.execPath, [join(copy.path, 'scripts/build.mjs')], { stdio: 'pipe' });
 
   using workplace = new Workplace({}, join(copy.path, 'dist/src/main.js'));
   const { migrations } = await workplace.json('migrate');

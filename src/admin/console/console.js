@@ -5,8 +5,6 @@ const TOKEN = 'petstore-admin-token';
 const storage = storageOf('sessionStorage');
 const find = (selector) => document.querySelector(selector);
 const [main, status, dialog] = [find('main'), find('#status'), find('dialog')];
-const plans = document.body.dataset.plans.split(' ');
-const scopes = document.body.dataset.scopes.split(' ');
 const number = (value) => value.toLocaleString();
 const say = (text, kind = '') => Object.assign(status, { textContent: text, className: kind });
 const sumOf = (rows, name) => rows.reduce((sum, row) => sum + row[name], 0);
@@ -27,7 +25,7 @@ function el(name, ...children) {
     else if (typeof value === 'boolean') element[attribute] = value;
     else if (value !== undefined) element.setAttribute(attribute, value);
   }
-  element.append(...children.flat().filter((child) => child !== undefined && child !== null));
+  element.append(...children.flat().filter(Boolean));
   return element;
 }
 
@@ -49,13 +47,16 @@ function form(attributes, send, ...children) {
   return el('form', { ...attributes, submit }, ...children);
 }
 
-/** A choice between values, or pairs of a value and its text. */
-function select(label, attributes, choices, chosen) {
-  const options = choices.map((choice) => {
-    const [value, text = value] = [choice].flat();
-    return el('option', { value, selected: value === chosen }, text);
-  });
-  return el('label', label, el('select', attributes, options));
+/** The fields of a form in index.html, with values by their names. */
+function fields(form, values = {}) {
+  const content = document.importNode(find(`#${form}-fields`).content, true);
+  for (const field of content.querySelectorAll('[name]')) {
+    const value = values[field.name];
+    if (!value) continue;
+    if (field.type === 'checkbox') field.checked = value.includes(field.value);
+    else field.value = value;
+  }
+  return content;
 }
 
 const button = (text, run, kind = '') =>
@@ -64,13 +65,10 @@ const button = (text, run, kind = '') =>
 let isViewer = false;
 const VIEWER = 'This token has the role viewer: it may only read. An operator can change keys.';
 /** A button that changes keys: none for a viewer. */
-const changing = (...action) => (isViewer ? undefined : button(...action));
+const changing = (...action) => !isViewer && button(...action);
 const link = (href, text) => el('a', { href }, text);
 const code = (text) => el('code', text);
 const row = (...children) => el('div.row', ...children);
-const input = (label, attributes) => el('label', label, el('input', attributes));
-const quantity = (label, attributes) =>
-  input(label, { type: 'number', required: true, ...attributes });
 const title = (text) => el('h1', { tabindex: '-1' }, text);
 
 /** How far the server's clock is ahead of the browser's, in milliseconds. */
@@ -192,18 +190,7 @@ function signIn() {
     storage.setItem(TOKEN, token);
     return show();
   };
-  const token = { type: 'password', name: 'token', required: true, autocomplete: 'off' };
-  const content = [
-    title('Sign in'),
-    input('Admin token', token),
-    el('button.main', 'Sign in'),
-    el('p', 'Issue a token on the server: ', code('petstore admin issue --name NAME')),
-    el(
-      'p',
-      `This tab keeps the token until you sign out or ${storage.isInMemory ? 'reload' : 'close'} it.`,
-    ),
-  ];
-  return [form({ class: 'sign-in' }, send, content)];
+  return [form({ class: 'sign-in' }, send, fields('sign-in'))];
 }
 
 // Dialogs
@@ -257,32 +244,18 @@ function showSecret({ key, name, id }, note = '') {
 }
 
 /** The fields of a key, for a new one or with the values of one. */
-function fields(key = { name: '', plan: 'free', scopes: ['pets:read', 'pets:write'] }) {
-  const limit = (label, name) => quantity(label, { name, min: '1', value: key[name] ?? '' });
-  const limits = row(limit('Per minute', 'perMinute'), limit('Per day', 'perDay'));
-  const adapt = (plan) => {
-    limits.hidden = plan !== 'enterprise';
-    for (const each of limits.querySelectorAll('input')) each.disabled = limits.hidden;
-  };
-  adapt(key.plan);
-  const boxes = scopes.map((value) => {
-    const checked = key.scopes.includes(value);
-    const box = el('input', { type: 'checkbox', name: 'scopes', value, checked });
-    return el('label.check', box, value);
-  });
+function keyFields(key = {}) {
+  const { expiresAt, allowedFrom = [] } = key;
   // A local time of Swedish is the value of such a field: 2030-12-05 17:30.
-  const minute = key.expiresAt && new Date(key.expiresAt).toLocaleString('sv').slice(0, 16);
-  const max = '9999-12-31T00:00';
-  const expiry = { name: 'expiresAt', type: 'datetime-local', value: minute ?? '', max };
-  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
-  const change = ({ target }) => adapt(target.value);
-  return [
-    input('Name', { name: 'name', value: key.name, maxlength: '255', required: true }),
-    select('Plan', { name: 'plan', change }, plans, key.plan),
-    limits,
-    el('fieldset', el('legend', 'Scopes'), boxes),
-    input(`Expires (${timeZone}; empty: never)`, expiry),
-  ];
+  const minute = expiresAt && dateOf(expiresAt).toLocaleString('sv').slice(0, 16);
+  const lines = allowedFrom.join('\n');
+  const content = fields('key', { ...key, expiresAt: minute, allowedFrom: lines });
+  content.querySelector('.zone').append(new Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const [plan, limits] = ['select', '.row'].map((each) => content.querySelector(each));
+  const adapt = () => (limits.hidden = limits.disabled = plan.value !== 'enterprise');
+  plan.addEventListener('change', adapt);
+  adapt();
+  return content;
 }
 
 /** The terms in a form. Those in one object belong together. */
@@ -293,7 +266,13 @@ function termsOf(data) {
     { name: data.get('name') },
     { plan: data.get('plan'), perMinute: limit('perMinute'), perDay: limit('perDay') },
     { scopes: data.getAll('scopes') },
-    { expiresAt: expiry === '' ? null : new Date(expiry).toISOString() },
+    {
+      allowedFrom: data
+        .get('allowedFrom')
+        .split(/[\s,]+/)
+        .filter(Boolean),
+    },
+    { expiresAt: expiry === '' ? null : dateOf(expiry).toISOString() },
   ];
 }
 
@@ -305,7 +284,7 @@ function changesOf(data, opened) {
 }
 
 function issue() {
-  ask('Issue a key', fields(), 'Issue', async (data) => {
+  ask('Issue a key', keyFields(), 'Issue', async (data) => {
     const terms = Object.assign({}, ...termsOf(data));
     showSecret(await change('', '/admin/v1/keys', 'POST', terms));
   });
@@ -372,11 +351,17 @@ function banInWords(end) {
 }
 
 /** Why requests were rejected, and what helps. */
-function reasonOf({ code: name, window }, key, { limits }) {
+function reasonOf({ code: name, window, address }, key, { limits }) {
   if (name === 'rate_limit_exceeded') {
     return window ? limitInWords(window, limits[window]) : OTHER_LIMIT;
   }
   if (name === 'key_banned') return banInWords(key.bannedUntil);
+  if (name === 'address_not_allowed') {
+    return (
+      `${address} tried, which is not among the addresses of the key. Add it with Change if it is ` +
+      "the caller's. Otherwise the key may have leaked."
+    );
+  }
   if (name !== 'invalid_api_key') return REASONS[name] ?? BY_CALLER;
   return endInWords(key) ?? VALID_NOW;
 }
@@ -440,13 +425,24 @@ function togetherByHour(counts) {
   });
 }
 
-const ANY = ['', 'any'];
-const STATES = ['active', 'banned', 'disabled', 'expired', 'revoked'];
-/** More filters: query parameters of the admin API. */
-const USES = {
-  'neverUsed=true': 'never used',
-  'idleDays=30': 'idle for 30 days',
-  'expiresWithinDays=14': 'expires within 14 days',
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Whether the last six characters are the checksum of the others: their CRC-32 in base62. */
+function isWhole(key) {
+  let crc = -1;
+  for (const byte of new TextEncoder().encode(key.slice(0, -6))) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (-(crc & 1) & 0xedb88320);
+  }
+  const stated = [...key.slice(-6)].reduce((sum, digit) => sum * 62 + DIGITS.indexOf(digit), 0);
+  return key.length === 53 && stated === ~crc >>> 0;
+}
+
+/** What the search for a pasted key says if it finds none. */
+const PASTED = {
+  whole: 'The key is complete and its checksum is right, but this service did not issue it.',
+  mistyped: 'The key is mistyped or incomplete: its checksum is wrong. Copy the whole key again.',
+  token: 'This is an admin token, not a key. To end it: petstore admin revoke ID',
 };
 
 /**
@@ -456,34 +452,26 @@ const USES = {
 async function withoutKey({ search = '', ...filter }) {
   const [found] = /ps[ka]_\w+|[0-9A-Za-z]{40,}/.exec(bareKey(search)) ?? [];
   if (found === undefined) return { search, ...filter };
-  if (!globalThis.crypto.subtle) return { search: found.slice(-4), ...filter };
-  const key = new TextEncoder().encode(found.includes('_') ? found : `psk_${found}`);
-  const bytes = Array.from(new Uint8Array(await crypto.subtle.digest('SHA-256', key)));
-  return { digest: bytes.map((byte) => byte.toString(16).padStart(2, '0')).join(''), ...filter };
+  const key = found.includes('_') ? found : `psk_${found}`;
+  const ofKey = isWhole(key) ? 'whole' : 'mistyped';
+  const pasted = key.startsWith('psa') ? 'token' : ofKey;
+  if (!globalThis.crypto.subtle) return { search: key.slice(-4), pasted, ...filter };
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key));
+  const bytes = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0'));
+  return { digest: bytes.join(''), pasted, ...filter };
 }
 
-function filterForm({ search = '', status: state, plan, use }) {
+/** A form whose data become the query of its view. */
+function filterForm(view, values) {
   const send = async (data) => {
     const wanted = Object.entries(await withoutKey(Object.fromEntries(data)));
-    const given = new URLSearchParams(wanted.filter(([, text]) => text !== ''));
-    location.hash = `keys?${given}`;
+    location.hash = `${view}?${new URLSearchParams(wanted.filter(([, text]) => text))}`;
   };
-  const words = { name: 'search', type: 'search', value: search, maxlength: '255' };
-  words.autocomplete = 'off';
-  words.placeholder = 'or the key';
-  return form(
-    { class: 'row', role: 'search' },
-    send,
-    input('Name, ID or last 4 characters', words),
-    select('State', { name: 'status' }, [ANY, ...STATES], state),
-    select('Plan', { name: 'plan' }, [ANY, ...plans], plan),
-    select('Use', { name: 'use' }, [ANY, ...Object.entries(USES)], use),
-    el('button.main', 'Find'),
-  );
+  return form({ class: 'row', role: 'search' }, send, fields(view, values));
 }
 
 async function keysView(_id, query) {
-  const { use = '', search, ...filter } = await withoutKey(query);
+  const { use = '', search, pasted, ...filter } = await withoutKey(query);
   if (search) filter.search = search;
   const wanted = [new URLSearchParams({ order: 'newest', ...filter }), use].join('&');
   const requests = [request(`/admin/v1/keys?${wanted}`), get('/admin/v1/usage')];
@@ -492,6 +480,7 @@ async function keysView(_id, query) {
   const tile = (count, text, href) =>
     el(href ? 'a' : 'div', { href }, el('b', number(count)), text);
   const box = keyRows(page.data);
+  const isFound = pasted === 'whole' && page.data.length > 0;
   return [
     row(title('Keys'), changing('Issue a key', issue, 'main')),
     isViewer && el('p', VIEWER),
@@ -500,14 +489,33 @@ async function keysView(_id, query) {
       tile(sumOf(hours, 'ok'), 'served in 24 hours'),
       tile(sumOf(hours, 'rejected'), 'rejected in 24 hours'),
       tile(usage.banned, 'banned', '#keys?status=banned'),
-      tile(usage.nearLimit, 'above 80 % of a limit'),
+      tile(usage.nearLimit.length, 'above 80 % of a limit', '#near'),
       tile(usage.expiring, 'expire within 14 days', '#keys?use=expiresWithinDays%3D14'),
     ),
-    filterForm({ ...filter, use }),
+    filterForm('keys', { ...filter, use }),
     filter.digest && el('p', 'The key with the SHA-256 digest ', code(filter.digest), ':'),
+    !isFound && PASTED[pasted] && el('p', el('b', PASTED[pasted])),
     box,
     more(page.next, keyRows, box),
     chart('Requests of all keys by hour', hours),
+  ];
+}
+
+async function nearView() {
+  const { nearLimit } = await get('/admin/v1/usage?hours=1');
+  const rows = nearLimit.map(({ keyId, name, plan, window, used, limit }) => {
+    const share = Math.floor((100 * used) / limit);
+    return [link(`#key/${keyId}`, name), plan, `per ${window}`, share, used, limit];
+  });
+  const head = ['Name', 'Plan', 'Limit', 'Used in %', 'Requests', 'Of'];
+  return [
+    el('p', link('#keys', 'All keys')),
+    row(
+      title('Keys near a limit'),
+      button('Refresh', () => show()),
+    ),
+    el('p', 'Clients that have used more than 80 % of a limit, the fullest first, at most 50.'),
+    table('Keys near a limit', head, rows, 'No client is near a limit.'),
   ];
 }
 
@@ -522,9 +530,8 @@ function revoke(key) {
 }
 
 function rotate(key) {
-  const hours = { name: 'hours', min: '0', max: '8760', value: '24' };
-  const grace = quantity('Hours that the old key stays valid', hours);
-  ask(`Rotate the key of ${key.name}?`, [identity(key), grace], 'Rotate', async (data) => {
+  const content = [identity(key), fields('rotate')];
+  ask(`Rotate the key of ${key.name}?`, content, 'Rotate', async (data) => {
     const body = { graceSeconds: data.get('hours') * 3_600 };
     const rotated = await change('', keyPath(key.id, '/rotate'), 'POST', body);
     showSecret(rotated, 'The old key stays valid for the grace period.');
@@ -532,9 +539,9 @@ function rotate(key) {
 }
 
 function edit(key) {
-  ask(`Change the key of ${key.name}`, [identity(key), ...fields(key)], 'Save', (data, opened) =>
-    change('The change is saved.', keyPath(key.id), 'PATCH', changesOf(data, opened)),
-  );
+  const run = (data, opened) =>
+    change('The change is saved.', keyPath(key.id), 'PATCH', changesOf(data, opened));
+  ask(`Change the key of ${key.name}`, [identity(key), keyFields(key)], 'Save', run);
 }
 
 function actionsOf(key) {
@@ -543,12 +550,12 @@ function actionsOf(key) {
   const toggle = () => change(done, keyPath(key.id), 'PATCH', { disabled });
   const unban = () => change('The ban is over.', keyPath(key.id, '/unban'));
   return row(
-    isViewer ? el('p', VIEWER) : undefined,
+    isViewer && el('p', VIEWER),
     changing('Change', () => edit(key), 'main'),
     changing('Rotate', () => rotate(key)),
     changing(disabled ? 'Disable' : 'Enable', toggle),
-    key.bannedUntil === null ? undefined : changing('Unban', unban),
-    key.revokedAt === null ? changing('Revoke', () => revoke(key), 'danger') : undefined,
+    key.bannedUntil && changing('Unban', unban),
+    !key.revokedAt && changing('Revoke', () => revoke(key), 'danger'),
     button('Refresh', () => show()),
   );
 }
@@ -580,6 +587,7 @@ async function keyView(id) {
     ['Key', code(`psk_...${key.last4}`)],
     ['Plan', `${key.plan}: ${number(key.perMinute)} a minute, ${number(key.perDay)} a day`],
     ['Scopes', key.scopes.join(', ')],
+    ['Addresses', key.allowedFrom.join(', ') || 'any'],
     ['Issued', time(key.createdAt)],
     ['Expires', time(key.expiresAt)],
     ['Last used', el('span', time(key.lastUsedAt), from)],
@@ -607,7 +615,8 @@ async function keyView(id) {
 function valueInWords(value) {
   if (typeof value === 'number') return number(value);
   if (/^\d{4}-\d\d-\d\dT/.test(value)) return local(value);
-  return value === null || value === undefined ? 'none' : [value].flat().join(' ');
+  // Of all lists, only that of addresses may be empty.
+  return [value ?? 'none'].flat().join(' ') || 'any';
 }
 
 function changeInWords({ before, after }) {
@@ -629,14 +638,40 @@ function auditRows(records) {
   return table('Audit trail', ['Time', 'Action', 'By', 'Target', 'Change', 'Address'], rows, none);
 }
 
-async function auditView(_id, { key }) {
-  const page = await request(`/admin/v1/audit?${key ? new URLSearchParams({ key }) : ''}`);
-  const box = auditRows(page.data);
-  const all = key && el('p', `Changes of ${key}. `, link('#audit', 'Show all changes'));
-  return [title('Audit trail'), all, box, more(page.next, auditRows, box)];
+/**
+ * Saves the rows of a table as CSV, with times in UTC. An apostrophe keeps a spreadsheet from
+ * running a text as a formula.
+ */
+function download(box) {
+  const field = (cell) => {
+    const text = cell.querySelector('time')?.dateTime ?? cell.textContent;
+    const harmless = text.replace(/^[\s=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/, "'$&");
+    return `"${harmless.replaceAll('"', '""')}"`;
+  };
+  const lines = Array.from(box.querySelectorAll('tr'), ({ cells }) =>
+    Array.from(cells, field).join(),
+  );
+  const file = new Blob(['\uFEFF', lines.join('\r\n')], { type: 'text/csv' });
+  el('a', { href: URL.createObjectURL(file), download: 'audit.csv' }).click();
 }
 
-const VIEWS = new Map(Object.entries({ keys: keysView, key: keyView, audit: auditView }));
+async function auditView(_id, query) {
+  const page = await request(`/admin/v1/audit?${new URLSearchParams(query)}`);
+  const box = auditRows(page.data);
+  const { key } = query;
+  const chain = `Changes of ${key} and of the keys that it succeeded. `;
+  return [
+    row(title('Audit trail'), page.data.length > 0 && button('Download CSV', () => download(box))),
+    filterForm('audit', query),
+    key && el('p', chain, link('#audit', 'Show all changes')),
+    box,
+    more(page.next, auditRows, box),
+  ];
+}
+
+const VIEWS = new Map(
+  Object.entries({ keys: keysView, key: keyView, near: nearView, audit: auditView }),
+);
 
 let shown = 0;
 /** Shows the view of the address, `#VIEW/ID?QUERY`, unless another one was asked for since. */

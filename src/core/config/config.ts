@@ -1,8 +1,8 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
 import type { Type } from '@nestjs/common';
 import { Transform } from 'class-transformer';
 import { IsOptional, IsString } from 'class-validator';
-import { config as readDotEnv } from 'dotenv';
 import { check, type Environment, IsInteger, mustBe, readSettings } from './settings.js';
 import * as urls from './urls.js';
 
@@ -136,10 +136,14 @@ export function loadConfig(
 
 /** Adds the `.env` file to the environment of the process, for OpenTelemetry as well. */
 function processEnvironment(): Environment {
-  const { error } = readDotEnv({ quiet: true });
-  // A dangling symlink is an error, not a missing file.
-  const isAbsent = error?.code === 'ENOENT' && !lstatSync('.env', { throwIfNoEntry: false });
-  if (error && !isAbsent) throw new ConfigError([`.env cannot be read: ${error.message}`]);
+  try {
+    // A dangling symlink is an error, not a missing file.
+    const exists = lstatSync('.env', { throwIfNoEntry: false }) !== undefined;
+    const settings = exists ? parseEnv(readFileSync('.env', 'utf8')) : {};
+    for (const [name, value] of Object.entries(settings)) process.env[name] ??= value;
+  } catch (error) {
+    throw new ConfigError([`.env cannot be read: ${(error as Error).message}`]);
+  }
   return process.env;
 }
 

@@ -3,7 +3,7 @@ import type { ObjectLiteral, Repository } from 'typeorm';
 /** SQLite runs in this process: no request is answered during a batch, which takes half a ms. */
 const ROWS = 100;
 const PAUSE_MS = 1;
-const pause = (): Promise<void> => new Promise((resume) => setTimeout(resume, PAUSE_MS));
+export const pause = (): Promise<void> => new Promise((resume) => setTimeout(resume, PAUSE_MS));
 
 /**
  * Handles items in batches that are short enough for requests and locks, in their order, with

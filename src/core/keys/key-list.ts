@@ -14,7 +14,9 @@ const CURRENT = 'key.revoked_at IS NULL AND (key.expires_at IS NULL OR key.expir
 const VALID = `${CURRENT} AND key.disabled_at IS NULL`;
 const STATUS = {
   active: `${VALID} AND COALESCE(ban.banned_until, 0) <= :now`,
-  banned: `${VALID} AND ban.banned_until > :now`,
+  // SQLite would join every key with its ban.
+  banned: `${VALID} AND key.client_id IN (SELECT banned.rate_limit_key FROM rate_limit_bans banned
+    WHERE banned.banned_until > :now)`,
   disabled: `${CURRENT} AND key.disabled_at IS NOT NULL`,
   expired: 'key.revoked_at IS NULL AND key.expires_at <= :now',
   revoked: 'key.revoked_at IS NOT NULL',

@@ -5,11 +5,12 @@ import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
 
 export const EXPIRING_DAYS = 14;
+/** With `replaced_by IS NULL`, SQLite would read the index of successors: almost every key. */
 const KEYS = sameStatement(
   'keys.expiring',
   `SELECT CAST(COUNT(*) AS double precision) AS "keys" FROM api_keys
   WHERE expires_at > $1 AND expires_at < $2
-    AND revoked_at IS NULL AND disabled_at IS NULL AND replaced_by IS NULL`,
+    AND revoked_at IS NULL AND disabled_at IS NULL AND COALESCE(replaced_by, '') = ''`,
 );
 const TOKENS = sameStatement(
   'admin_tokens.expiring',

@@ -11,6 +11,8 @@ import { RateLimitStore } from './stores/rate-limit-store.js';
 
 /** A `kill -9` may lose one second of counts: this interval, and the time that saving takes. */
 const SAVE_INTERVAL_MS = 500;
+/** Of these saves, one is made while Redis counts. */
+const SAVES_PER_SHARED_SAVE = 10;
 const FORGET_INTERVAL_MS = 60_000;
 
 /**
@@ -19,12 +21,13 @@ const FORGET_INTERVAL_MS = 60_000;
  * - At start, the counters of the day are loaded. Bans are loaded and followed by polling.
  * - Every 500 ms, and at shutdown, counters that changed are written. While the database cannot be
  *   written, they stay marked as changed, which costs no memory beyond the counters themselves.
- * - While Redis counts, its counts are only collected here. They are written when Redis fails and
- *   at shutdown, so that a node that starts while Redis is away begins with them.
+ * - While Redis counts, the counts that it returned are written every 5 s, and when Redis fails.
+ *   Operators see them, and a node that starts while Redis is away begins with them.
  */
 @Injectable()
 export class CounterPersistence implements OnModuleInit {
   private forgottenDay = 0;
+  private saves = 0;
 
   constructor(
     private readonly memory: MemoryStore,
@@ -61,7 +64,8 @@ export class CounterPersistence implements OnModuleInit {
   }
 
   private async saveChanged(stop: AbortSignal): Promise<void> {
-    if (this.store.mode === 'shared' && !stop.aborted) return;
+    const isDue = stop.aborted || ++this.saves % SAVES_PER_SHARED_SAVE === 0;
+    if (this.store.mode === 'shared' && !isDue) return;
     const counts = this.memory.takeChanged();
     try {
       await forEachBatch(counts, (batch) => this.counters.save(batch));

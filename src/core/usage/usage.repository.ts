@@ -1,9 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, MoreThanOrEqual } from 'typeorm';
-import { Database, rowsStatement } from '../database/database.js';
-import { deleteInBatches } from '../database/in-batches.js';
-import type { ApiKey } from '../keys/api-key.entity.js';
-import { dayOf, HOUR_MS } from '../time/windows.js';
+import {
+  Database,
+  type Parameter,
+  rowsStatement,
+  sameStatement,
+  type Statement,
+} from '../database/database.js';
+import { deleteInBatches, pause } from '../database/in-batches.js';
+import type { Plans } from '../rate-limits/plan.js';
+import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../time/windows.js';
 import { RejectedGroup, UsageHour } from './usage.entities.js';
 
 export interface PlanCount {
@@ -12,17 +18,111 @@ export interface PlanCount {
   rejected: number;
 }
 
-type UsingClient = Pick<ApiKey, 'clientId' | 'plan' | 'perMinute' | 'perDay'> & { keys: number };
+export interface OperationCount extends PlanCount {
+  client: string;
+  operation: string;
+}
+
+/** A client that has used a large share of its limit in the current minute or day. */
+export interface NearLimit {
+  /** The latest valid key of the client. */
+  keyId: string;
+  clientId: string;
+  name: string;
+  plan: string;
+  window: 'minute' | 'day';
+  used: number;
+  limit: number;
+}
+
+/**
+ * A row of a batch. `last` is the last client of the batch, null if no batch follows. A batch
+ * without results has one row, without a plan.
+ */
+type BatchRow<Row> = Row & { last?: string | null; plan: string | null };
+
+/**
+ * Clients in a batch. SQLite runs in this process: a batch delays requests by a few milliseconds,
+ * even if each of 100,000 clients is near its limit.
+ */
+const BATCH = 250;
+export const MAX_NEAR_LIMIT = 50;
+const lastOf = (column: string): string =>
+  `(SELECT CASE WHEN COUNT(*) = ${BATCH} THEN MAX(${column}) END AS last FROM part) batch`;
+
+/** A rejection of an address, too, comes before the quota. */
+const ADMITTED = `SUM(CASE WHEN status IN (401, 429, 503) OR code = 'address_not_allowed'
+  THEN 0 ELSE used END)`;
+const REJECTED = 'SUM(CASE WHEN status = 429 THEN used ELSE 0 END)';
+const COUNT_BY_OPERATION = sameStatement(
+  'usage.count-by-operation',
+  `SELECT client_id AS client, plan, operation, CAST(${ADMITTED} AS double precision) AS admitted,
+    CAST(${REJECTED} AS double precision) AS rejected
+  FROM usage_hours WHERE hour = $1
+  GROUP BY client_id, plan, operation ORDER BY client_id, plan, operation`,
+);
+const COUNT_BY_PLAN = sameStatement(
+  'usage.count-by-plan',
+  `WITH part AS (
+    SELECT client_id, ${ADMITTED} AS admitted, ${REJECTED} AS rejected
+    FROM usage_hours WHERE hour = $1 AND client_id > $2
+    GROUP BY client_id ORDER BY client_id LIMIT ${BATCH})
+  SELECT batch.last AS "last", key.plan AS plan,
+    CAST(SUM(part.admitted) AS double precision) AS admitted,
+    CAST(SUM(part.rejected) AS double precision) AS rejected
+  FROM ${lastOf('client_id')} LEFT JOIN part ON 1 = 1
+  LEFT JOIN api_keys key ON key.id = part.client_id
+  GROUP BY batch.last, key.plan`,
+);
+
+/** A client is at most twice among the rows, once for each window. */
+const nearLimit = (elements: string): string => `
+  WITH plans AS MATERIALIZED (
+    SELECT entry.value ->> 0 AS plan, CAST(entry.value ->> 1 AS bigint) AS per_minute,
+      CAST(entry.value ->> 2 AS bigint) AS per_day FROM ${elements}($1) entry),
+  clock AS (SELECT CAST($2 AS bigint) AS ms),
+  part AS (
+    SELECT * FROM rate_limit_counters WHERE rate_limit_key > $3
+    ORDER BY rate_limit_key LIMIT ${BATCH}),
+  counts AS MATERIALIZED (
+    SELECT key.id, key.client_id, key.name, key.plan, part.day_used,
+      CASE WHEN part.minute = clock.ms / ${MINUTE_MS}
+        THEN part.minute_used ELSE 0 END AS minute_used,
+      COALESCE(plans.per_minute, key.per_minute) AS per_minute,
+      COALESCE(plans.per_day, key.per_day) AS per_day
+    FROM part CROSS JOIN clock JOIN api_keys key ON key.id = (
+      SELECT latest.id FROM api_keys latest
+      WHERE latest.client_id = part.rate_limit_key AND latest.revoked_at IS NULL
+        AND latest.disabled_at IS NULL
+        AND (latest.expires_at IS NULL OR latest.expires_at > clock.ms)
+      ORDER BY latest.created_at DESC, latest.id DESC LIMIT 1)
+    LEFT JOIN plans ON plans.plan = key.plan
+    WHERE part.day = clock.ms / ${DAY_MS}),
+  uses AS (
+    SELECT id, client_id, name, plan, 'day' AS kind, day_used AS used, per_day AS most FROM counts
+    UNION ALL
+    SELECT id, client_id, name, plan, 'minute', minute_used, per_minute FROM counts)
+  SELECT batch.last AS "last", near.* FROM ${lastOf('rate_limit_key')} LEFT JOIN (
+    SELECT id AS "keyId", client_id AS "clientId", name, plan, kind AS "window",
+      CAST(used AS double precision) AS used, CAST(most AS double precision) AS "limit"
+    FROM uses WHERE used * 5 > most * 4
+    ORDER BY used * 1.0 / most DESC, kind LIMIT ${2 * MAX_NEAR_LIMIT}) near ON 1 = 1`;
+const NEAR_LIMIT: Statement = {
+  name: 'usage.near-limit',
+  sqlite: nearLimit('json_each'),
+  postgres: nearLimit('json_array_elements'),
+};
 
 const ADD_HOURS = rowsStatement(
   'usage.add-hours',
   (elements) => `
-  INSERT INTO usage_hours (hour, client_id, status, code, used)
-  SELECT CAST(entry.value ->> 0 AS bigint), entry.value ->> 1,
-    CAST(entry.value ->> 2 AS integer), entry.value ->> 3, CAST(entry.value ->> 4 AS bigint)
+  INSERT INTO usage_hours (hour, client_id, plan, operation, status, code, used)
+  SELECT CAST(entry.value ->> 0 AS bigint), entry.value ->> 1, entry.value ->> 2,
+    entry.value ->> 3, CAST(entry.value ->> 4 AS integer), entry.value ->> 5,
+    CAST(entry.value ->> 6 AS bigint)
   FROM ${elements}($1) entry
-  WHERE true ORDER BY 1, 2, 3, 4
-  ON CONFLICT (hour, client_id, status, code) DO UPDATE
+  WHERE true ORDER BY 1, 2, 3, 4, 5, 6
+  ON CONFLICT (hour, client_id, plan, operation, status, code) DO UPDATE
   SET used = usage_hours.used + excluded.used`,
 );
 
@@ -58,7 +158,9 @@ export class UsageRepository {
 
   /** Adds counts to the stored ones. */
   async addHours(counts: readonly UsageHour[]): Promise<void> {
-    const rows = counts.map((c) => [c.hour, c.clientId, c.status, c.code, c.used]);
+    const rows = counts.map((c) => {
+      return [c.hour, c.clientId, c.plan, c.operation, c.status, c.code, c.used];
+    });
     await this.database.write(ADD_HOURS, JSON.stringify(rows));
   }
 
@@ -72,27 +174,50 @@ export class UsageRepository {
   }
 
   /** Sums the requests of an hour by plan: rejected with 429, and admitted by the quota. */
-  countByPlan(hour: number): Promise<PlanCount[]> {
-    return this.dataSource.sql`
-      SELECT key.plan AS plan,
-        CAST(SUM(CASE WHEN status IN (401, 429, 503) THEN 0 ELSE used END) AS double precision)
-          AS admitted,
-        CAST(SUM(CASE WHEN status = 429 THEN used ELSE 0 END) AS double precision) AS rejected
-      FROM usage_hours JOIN api_keys key ON key.id = usage_hours.client_id
-      WHERE hour = ${hour} GROUP BY key.plan ORDER BY key.plan`;
+  async countByPlan(hour: number): Promise<PlanCount[]> {
+    const sums = new Map<string, PlanCount>();
+    for await (const batch of this.inBatches<PlanCount>(COUNT_BY_PLAN, hour)) {
+      for (const { plan, admitted, rejected } of batch) {
+        const sum = sums.get(plan) ?? { plan, admitted: 0, rejected: 0 };
+        sum.admitted += admitted;
+        sum.rejected += rejected;
+        sums.set(plan, sum);
+      }
+    }
+    return [...sums.values()].sort((one, other) => one.plan.localeCompare(other.plan));
   }
 
-  /** Returns the clients that sent requests since an hour began, with their valid keys. */
-  clientsSince(hour: number, nowMs: number): Promise<UsingClient[]> {
-    return this.dataSource.sql`
-      SELECT key.client_id AS "clientId", key.plan AS plan,
-        CAST(COUNT(DISTINCT key.id) AS double precision) AS keys,
-        CAST(key.per_minute AS double precision) AS "perMinute",
-        CAST(key.per_day AS double precision) AS "perDay"
-      FROM usage_hours JOIN api_keys key ON key.client_id = usage_hours.client_id
-      WHERE hour >= ${hour} AND key.revoked_at IS NULL AND key.disabled_at IS NULL
-        AND (key.expires_at IS NULL OR key.expires_at > ${nowMs})
-      GROUP BY key.client_id, key.plan, key.per_minute, key.per_day`;
+  /**
+   * Sums the requests of an hour by client, plan and operation: rejected with 429, and admitted by
+   * the quota.
+   */
+  countByOperation(hour: number): Promise<OperationCount[]> {
+    return this.database.query<OperationCount>(COUNT_BY_OPERATION, hour);
+  }
+
+  /**
+   * Returns the clients with a valid key that have used more than 80 % of a limit, each with its
+   * fullest window: the fullest first, at most 50.
+   */
+  async findNearLimit(plans: Plans, nowMs: number): Promise<NearLimit[]> {
+    const limits = plans.names.map((name) => {
+      const { perMinute, perDay } = plans.of(name) ?? {};
+      return [name, perMinute, perDay];
+    });
+    const batches = this.inBatches<NearLimit>(NEAR_LIMIT, JSON.stringify(limits), nowMs);
+    let found: NearLimit[] = [];
+    for await (const batch of batches) found = fullest([...found, ...batch]);
+    return found;
+  }
+
+  /** Runs a statement for each batch of clients, with a pause for requests between them. */
+  private async *inBatches<Row>(statement: Statement, ...parameters: Parameter[]) {
+    for (let after: string | null = ''; after !== null; await pause()) {
+      const rows: BatchRow<Row>[] = await this.database.query(statement, ...parameters, after);
+      after = rows[0]!.last ?? null;
+      for (const row of rows) delete row.last;
+      yield rows.filter(({ plan }) => plan !== null);
+    }
   }
 
   /** Returns the outcomes of a client in these hours, the oldest first. */
@@ -118,4 +243,14 @@ export class UsageRepository {
     const groups = this.dataSource.getRepository(RejectedGroup);
     await deleteInBatches(groups, 'day < :day', { day: dayOf(ms) }, stop);
   }
+}
+
+/** Returns each client once, with its fullest window: the fullest first, at most 50. */
+function fullest(uses: NearLimit[]): NearLimit[] {
+  const clients = new Map<string, NearLimit>();
+  uses.sort((one, other) => other.used / other.limit - one.used / one.limit);
+  for (const use of uses) {
+    if (!clients.has(use.clientId)) clients.set(use.clientId, use);
+  }
+  return [...clients.values()].slice(0, MAX_NEAR_LIMIT);
 }
