@@ -1,4 +1,5 @@
 import { accountExtension } from './account/account.extension.js';
+import { assertManifests } from './extensions/check.js';
 import type { Extension } from './extensions/define.js';
 import { loadExtensions } from './extensions/petstore-config.js';
 import { petsExtension } from './pets/pets.extension.js';
@@ -9,10 +10,11 @@ const BUILT_IN: readonly Extension[] = [petsExtension, accountExtension];
 /**
  * The extensions that come with the service, and the given ones. A given extension takes the place
  * of a built-in extension with the same name.
+ * @throws {ExtensionError} if the given extensions are no manifests
  */
 export function withBuiltIn(extensions: readonly Extension[]): Extension[] {
-  // A configuration in JavaScript may list anything; `checkExtensions` reports it.
-  const names = extensions.map((each: Extension | null) => each?.name);
+  assertManifests(extensions);
+  const names = extensions.map(({ name }) => name);
   return [...BUILT_IN.filter(({ name }) => !names.includes(name)), ...extensions];
 }
 

@@ -33,17 +33,8 @@ export { settingsOf } from './extensions/settings.js';
 export { AcceptsBody, BodyLimit, type BodyLimits } from './core/http/body.decorators.js';
 export { Public } from './core/http/public.decorator.js';
 export { stringifyJson } from './core/http/stringify-json.js';
-export { PublicAddress } from './core/config/public-address.js';
 export { bigintColumn, numberColumn } from './core/database/columns.js';
-export {
-  INT64_MAX,
-  INT64_MIN,
-  Int64Pipe,
-  isInt64,
-  IsInt64,
-  IsInt64Text,
-  parseInt64,
-} from './core/input/int64.js';
+export { Int64Pipe, isInt64, IsInt64, IsInt64Text, parseInt64 } from './core/input/int64.js';
 
 export { Cursor, type CursorKey, type CursorKind } from './core/input/cursor.js';
 export { ApiPage } from './core/input/api-page.decorator.js';
@@ -69,4 +60,5 @@ export { requestContext, type RequestContext } from './core/telemetry/request-co
 
 /** The errors of the core and of pets. */
 export const errors = { ...coreErrors, ...petErrors };
+/** The codes of `errors`. */
 export type ErrorCode = keyof typeof errors;

@@ -30,6 +30,7 @@ export interface TestStoreOptions extends Partial<PetStoreConfig> {
   override?: (builder: TestingModuleBuilder) => TestingModuleBuilder;
 }
 
+/** The options of `fetch`, and a key. */
 export interface TestRequest extends RequestInit {
   /** Sent as the bearer token. */
   key?: string;

@@ -7,7 +7,7 @@ import { IsInteger, IsIntegerText } from '../core/input/int64.js';
 import { ADDRESS_LIST, MAX_ADDRESSES, parseAddresses } from '../core/keys/allowed-from.js';
 import { AUDIT_ACTIONS, type AuditAction } from '../core/keys/audit-record.entity.js';
 import { KEY_ORDERS, KEY_STATUSES, type KeyOrder, type KeyStatus } from '../core/keys/key-list.js';
-import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../core/keys/key-terms.js';
+import { isKeyName, MAX_NAME_LENGTH, parseTime } from '../core/keys/key-terms.js';
 import { isScope } from '../core/keys/scopes.js';
 import { arePlanLimits, ENTERPRISE, PLAN } from '../core/rate-limits/plan.js';
 
@@ -30,7 +30,7 @@ function areScopes(value: unknown): boolean {
 /** Unix milliseconds; NaN for any other value than null and an ISO 8601 date or time. */
 function expiryOf(value: unknown): number | null {
   if (value === null) return null;
-  return (typeof value === 'string' && parseExpiry(value)) || NaN;
+  return (typeof value === 'string' && parseTime(value)) || NaN;
 }
 
 function fitsPlan(value: unknown, { plan }: { plan?: string }): boolean {

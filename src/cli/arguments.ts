@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { ADDRESS_LIST, parseAddresses } from '../core/keys/allowed-from.js';
-import { isKeyName, MAX_NAME_LENGTH, parseExpiry } from '../core/keys/key-terms.js';
+import { isKeyName, MAX_NAME_LENGTH, parseTime } from '../core/keys/key-terms.js';
 import { isScope } from '../core/keys/scopes.js';
 import { MAX_QUOTA } from '../core/rate-limits/limits.js';
 
@@ -67,11 +67,20 @@ export function addressesOrAny(text: string): string[] {
 
 /** Parses an ISO 8601 date or time in the future; returns Unix milliseconds. */
 export function expiry(text: string): number {
-  const unixMs = parseExpiry(text);
+  const unixMs = parseTime(text);
   if (unixMs !== undefined && unixMs > Date.now()) return unixMs;
   throw new InvalidArgumentError(
     'It must be an ISO 8601 date, or a time with its zone (2030-12-05T00:00:00Z), ' +
       'and not in the past.',
+  );
+}
+
+/** Parses an ISO 8601 date or time at a full hour; returns Unix milliseconds. */
+export function hour(text: string): number {
+  const unixMs = parseTime(text);
+  if (unixMs !== undefined && unixMs % UNITS_MS.h === 0) return unixMs;
+  throw new InvalidArgumentError(
+    'It must be an ISO 8601 date, or a full hour with its zone (2030-12-05T09:00:00Z).',
   );
 }
 

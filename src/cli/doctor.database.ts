@@ -14,11 +14,22 @@ import { databaseNow, NOW } from '../core/database/database-time.js';
 import { describeMigration, migrationNames } from '../core/database/extension-migrations.js';
 import { migrationsThatRan } from '../core/database/migrate.js';
 import { driverErrorOf } from '../core/database/outage.js';
-import { setSequence } from '../core/database/sequences.js';
+import {
+  type KeySequence,
+  SEQUENCES,
+  sequencesOf,
+  setSequence,
+} from '../core/database/sequences.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
+import { allowListOf, isAllowed } from '../core/keys/allowed-from.js';
 import { plansInUse } from '../core/keys/key-cache.js';
 import { type OwnPlans, Plans } from '../core/rate-limits/plan.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
+
+/** RFC 1918, RFC 6598, RFC 4193, loopback and link-local addresses. */
+const PRIVATE =
+  '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 ' +
+  '::1 fc00::/7 fe80::/10';
 
 /** Checks the database, its schema and its clock, and changes nothing. */
 export async function checkDatabase(
@@ -42,8 +53,9 @@ export async function checkDatabase(
     const ran = await migrationsThatRan(dataSource);
     const schema = checkSchema(ran, known, file !== undefined);
     // Without a migration, there are no tables.
-    const lost = ran.length === 0 ? [] : await checkPlans(dataSource, new Plans(plans));
-    return [schema, ...findings, ...lost];
+    if (ran.length === 0) return [schema, ...findings];
+    const lost = await checkPlans(dataSource, new Plans(plans));
+    return [schema, ...findings, ...lost, ...(await checkCallers(dataSource))];
   } catch (error) {
     const place = file === undefined ? 'postgres' : 'sqlite';
     const { reason, fix } = explainAt(place, driverErrorOf(error), file, 'check DATABASE_URL');
@@ -84,18 +96,13 @@ async function missingRights(dataSource: DataSource): Promise<string[]> {
   return rows.map(({ missing }) => missing);
 }
 
-interface KeySequence {
-  table: string;
-  column: string;
-  sequence: string;
-  isOwned: boolean;
-  canRead: boolean;
-}
-
 /** Rows that were copied with their keys leave the sequence behind: the next inserts fail. */
 async function checkSequences(dataSource: DataSource): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { table, column, sequence, isOwned, canRead } of await sequencesOf(dataSource)) {
+  const parameters = sequencesOf(tableNames(dataSource));
+  const sequences = await dataSource.query<KeySequence[]>(SEQUENCES, parameters);
+  for (const { table, column, sequence, isOwned, canRead, isPrimary } of sequences) {
+    if (!isPrimary) continue;
     const key = `${table}.${column}`;
     if (!isOwned) {
       const fix = `ALTER SEQUENCE ${sequence} OWNED BY "${table}"."${column}"`;
@@ -111,22 +118,6 @@ async function checkSequences(dataSource: DataSource): Promise<Finding[]> {
     findings.push(failed('sequences', detail, setSequence(table, column, `'${sequence}'`)));
   }
   return findings;
-}
-
-/** The sequences that assign primary keys, by the identities and defaults of their columns. */
-function sequencesOf(dataSource: DataSource): Promise<KeySequence[]> {
-  return dataSource.query<KeySequence[]>(
-    `SELECT name AS "table", attname AS "column", sequence, owned IS NOT NULL AS "isOwned",
-        has_sequence_privilege(sequence, 'SELECT') AS "canRead"
-      FROM unnest($1::text[]) name
-      JOIN pg_index ON indrelid = to_regclass(quote_ident(name)) AND indisprimary
-      JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey)
-      LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
-      CROSS JOIN pg_get_serial_sequence(quote_ident(name), attname) owned
-      CROSS JOIN coalesce(owned, substring(pg_get_expr(adbin, adrelid), $2)) sequence
-      WHERE sequence IS NOT NULL`,
-    [tableNames(dataSource), String.raw`^nextval\('(.+)'::regclass\)$`],
-  );
 }
 
 /** The tables of the service and its extensions. */
@@ -168,6 +159,21 @@ async function checkPlans(dataSource: DataSource, { names }: Plans): Promise<Fin
         `add ${plan} to the plans of petstore.config.js, or change the keys with petstore keys set-plan`,
       );
     });
+}
+
+/** Behind a proxy that is not trusted, every caller has the address of the proxy. */
+async function checkCallers(dataSource: DataSource): Promise<Finding[]> {
+  const rows = await dataSource.query<{ address: string }[]>(
+    `SELECT DISTINCT last_used_from AS address FROM api_keys
+      WHERE last_used_from IS NOT NULL
+        AND EXISTS (SELECT 1 FROM api_keys WHERE allowed_from <> '' AND revoked_at IS NULL)
+      LIMIT 2`,
+  );
+  const [{ address } = { address: '' }] = rows;
+  if (rows.length !== 1 || !isAllowed(allowListOf(PRIVATE)!, address)) return [];
+  const detail = `keys are restricted to addresses, but every caller has the address ${address}`;
+  const fix = 'if it is a proxy, set TRUST_PROXY to it, or the lists admit all callers or none';
+  return [warning('addresses', detail, fix)];
 }
 
 function checkSchema(ran: readonly string[], known: readonly string[], isSqlite: boolean): Finding {

@@ -46,7 +46,11 @@ export async function newExtension(name: string, options: CommonOptions): Promis
 
   cd ${name}
   ${install}
-  npm test`;
+  npm test
+
+npm downloads a compiled SQLite from GitHub. If GitHub has none for Node.js ${process.version} on
+${process.platform}-${process.arch}, or cannot be reached, npm compiles SQLite: this takes a minute or more, and needs
+Python 3, make and a C++ compiler.`;
   return { value: { name, files: files.sort(), tarball }, text };
 }
 

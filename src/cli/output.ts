@@ -42,8 +42,13 @@ export class Output {
     this.err(`${text}\n`);
   }
 
+  /** Replaces the line that shows the progress on a terminal. */
+  progress(text: string): void {
+    if (this.isTerminal) this.err(`\r${text}\x1b[K`);
+  }
+
   /** Prints a stream as fast as its reader takes it. */
-  async pipe(stream: AsyncIterable<Uint8Array>): Promise<void> {
+  async pipe(stream: AsyncIterable<string | Uint8Array>): Promise<void> {
     for await (const chunk of stream) {
       await new Promise<void>((resolve) => void this.raw(chunk, resolve));
     }

@@ -25,6 +25,7 @@ describe(runProgram.name, () => {
   }
 
   const FREE = ['keys', 'issue', '--name', 'x', '--plan', 'free'];
+  const EXPORT = ['usage', 'export', '--from', '2030-01-01', '--to', '2030-01-02'];
   const ENTERPRISE = ['keys', 'issue', '--name', 'x', '--plan', 'enterprise'];
 
   it.each([
@@ -61,6 +62,16 @@ describe(runProgram.name, () => {
     [['backup', ''], /must be a file path/],
     [['backup', '-', '--json'], /excludes --json/],
     [['restore', ' '], /must be a file path/],
+    [['copy'], /required option '--to <url>' not specified/],
+    [['copy', '--to', 'sqlite:'], /--to must be sqlite:PATH/],
+    [['usage'], /missing command/],
+    [['usage', 'export', '--to', '2030-01-01'], /required option '--from <iso8601>'/],
+    [['usage', 'export', '--from', '2030-02-30', '--to', '2030-03-01'], /ISO 8601 date/],
+    [['usage', 'export', '--from', '2030-01-01T10:30:00Z', '--to', '2031-01-01'], /a full hour/],
+    [['usage', 'export', '--from', '2030-01-01T10:00', '--to', '2031-01-01'], /with its zone/],
+    [['usage', 'export', '--from', '2030-01-01', '--to', '2030-01-01'], /--from must be before/],
+    [[...EXPORT, '--format', 'xml'], /Allowed choices are csv, ndjson/],
+    [[...EXPORT, '--format', 'csv', '--json'], /cannot be used with option '--json'/],
     [['openapi', '--format', 'xml'], /Allowed choices are json, yaml/],
   ])('rejects %j with one line and exit code 2', async (argv, line) => {
     const { code, out, err } = await run(...argv);

@@ -6,6 +6,7 @@ import { reportFailure } from './failure.js';
 import { addAdminCommands, addKeysCommands } from './keys.commands.js';
 import { FailedError, type Output } from './output.js';
 import type { ServeOptions } from './serve.js';
+import type { UsageOptions } from './usage.js';
 
 const [SUCCESS, FAILURE, USAGE_ERROR] = [0, 1, 2];
 const NO_COMMAND = 'error: missing command; see petstore --help';
@@ -53,9 +54,8 @@ function createProgram(output: Output): Command {
       writeErr: () => undefined,
     })
     .addHelpText('after', '\nExamples:\n  petstore serve\n  petstore keys usage KEY_ID');
-  for (const add of [addServe, addKeysCommands, addAdminCommands, addDatabaseCommands, addTools]) {
-    add(program, output);
-  }
+  const groups = [addServe, addKeysCommands, addAdminCommands, addDatabaseCommands];
+  for (const add of [...groups, addUsage, addTools]) add(program, output);
   return program;
 }
 
@@ -111,6 +111,33 @@ function addDatabaseCommands(program: Command, output: Output): void {
   )
     .argument('<file>', 'a file that petstore backup wrote', parse.file)
     .option('--yes', 'do not ask for confirmation');
+  add<{ to: string }>(
+    'copy',
+    'copy everything into an empty database; stop the server first',
+    ['copy --to postgres://petstore:PASSWORD@db.example.com/petstore'],
+    async (options) => (await import('./copy.js')).copy(options, output),
+  ).requiredOption('--to <url>', 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE');
+}
+
+function addUsage(program: Command, output: Output): void {
+  const usage = program
+    .command('usage')
+    .description('export the usage of clients')
+    .addHelpText('after', '\nExamples:\n  petstore usage export --from 2030-12-01 --to 2030-12-02');
+  addCommandTo(usage, output)<UsageOptions>(
+    'export',
+    'print admitted and rejected requests by client, plan, hour and operation; kept for 7 days',
+    ['usage export --from 2030-12-01 --to 2030-12-02 --format ndjson'],
+    async (options) => (await import('./usage.js')).exportUsage(options, output),
+  )
+    .requiredOption('--from <iso8601>', 'the first hour, or the start of a day in UTC', parse.hour)
+    .requiredOption('--to <iso8601>', 'the end, which is not included', parse.hour)
+    .addOption(
+      new Option('--format <format>', 'format of the rows')
+        .choices(['csv', 'ndjson'])
+        .default('csv')
+        .conflicts('json'),
+    );
 }
 
 function addTools(program: Command, output: Output): void {

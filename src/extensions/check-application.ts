@@ -1,5 +1,9 @@
 import type { INestApplication, Type } from '@nestjs/common';
-import { GUARDS_METADATA, VERSION_METADATA } from '@nestjs/common/constants.js';
+import {
+  GUARDS_METADATA,
+  INTERCEPTORS_METADATA,
+  VERSION_METADATA,
+} from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { DataSource } from 'typeorm';
@@ -8,11 +12,12 @@ import { bodyRulesOfHandler, MAX_BODY_BYTES } from '../core/http/body.decorators
 import { type Operation, Operations } from '../core/http/operations.js';
 import { isPublic } from '../core/http/public.decorator.js';
 import { isApiTarget } from '../core/http/target.js';
+import { IdempotencyInterceptor } from '../core/idempotency/idempotent.decorator.js';
 import { requiredScopesOf } from '../core/keys/scope.guard.js';
 import { Scopes } from '../core/keys/scopes.js';
 import { PlanThrottlerGuard } from '../core/rate-limits/plan-throttler.guard.js';
 import { repetitions, stopOn } from './check.js';
-import { errorsOf, type Extension } from './define.js';
+import { errorsOf, type Extension, nameOf } from './define.js';
 
 const NO_THROTTLER =
   "the service already applies the quota of the caller's plan; use @Throttle() to limit an operation";
@@ -22,6 +27,10 @@ const NO_GRAPHQL =
   'GraphQLModule is not supported, because its queries would bypass keys and quotas; run them in a controller';
 const NO_GATEWAY =
   '@WebSocketGateway() is not supported, because its messages would bypass keys and quotas; use @Sse()';
+const NO_PREFIX =
+  'its path begins with v1, which every path gets unless its controller is @Public(); remove it';
+const NO_CALLER =
+  'a @Public() operation has no caller, so remove @RequireScope(), @AnyScope() and @Idempotent()';
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
 /** What the decorator sets. @nestjs/websockets is no dependency of the service. */
 const GATEWAY_METADATA = 'websockets:is_gateway';
@@ -45,6 +54,7 @@ export function checkApplication(app: INestApplication, extensions: readonly Ext
       ...bodyFaults(operation),
     ]),
     ...moduleFaults(app.get(ModulesContainer)),
+    ...extensions.flatMap((each) => verifierFaults(each, app.get(ModulesContainer))),
   ]);
 }
 
@@ -62,8 +72,14 @@ function declarationsOf(operation: Operation): [declared: string, name: string][
 }
 
 function scopeFaults({ controller, handler, name, paths }: Operation, scopes: Scopes): string[] {
-  if (isPublic(controller) && !paths.some(isApiTarget)) return [];
   const required = requiredScopesOf(handler, controller);
+  if (paths.some(isApiTarget)) return [`${name}: ${NO_PREFIX}`];
+  if (isPublic(controller)) {
+    const interceptors = Reflect.getMetadata(INTERCEPTORS_METADATA, handler) as
+      unknown[] | undefined;
+    const needsCaller = required ?? interceptors?.includes(IdempotencyInterceptor);
+    return needsCaller ? [`${name}: ${NO_CALLER}`] : [];
+  }
   if (required === undefined) return [`${name} has neither @RequireScope(...) nor @AnyScope()`];
   return required
     .filter((scope) => !scopes.has(scope))
@@ -128,6 +144,14 @@ function moduleFaults(container: ModulesContainer): string[] {
     ...(throttlers.length > 1 ? [`ThrottlerModule is not supported; ${NO_THROTTLER}`] : []),
     ...(connections.length > 1 ? [NO_CONNECTION] : []),
   ];
+}
+
+/** A verifier that is a class comes from Nest. */
+function verifierFaults(extension: Extension, container: ModulesContainer): string[] {
+  const { verifier } = extension;
+  if (typeof verifier !== 'function') return [];
+  if ([...container.values()].some(({ providers }) => providers.has(verifier))) return [];
+  return [`extension ${nameOf(extension)}: add ${verifier.name} to the providers of its module`];
 }
 
 /** @param guard a class or an instance */

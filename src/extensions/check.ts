@@ -2,13 +2,17 @@ import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { DynamicModule } from '@nestjs/common';
-import { IsArray, IsObject, IsOptional, IsString, Matches } from 'class-validator';
+import type { Type } from '@nestjs/common';
+import { IsArray, IsObject, IsOptional, IsString } from 'class-validator';
 import satisfies from 'semver/functions/satisfies.js';
+import validRange from 'semver/ranges/valid.js';
 import { ConfigError } from '../core/config/config.js';
-import { mustBe, shapeFaults } from '../core/config/settings.js';
+import { check, mustBe, rulesOf, shapeFaults, shown } from '../core/config/settings.js';
 import { PACKAGE_ROOT, VERSION } from '../core/config/version.js';
+import { type MigrationClass, migrationName } from '../core/database/extension-migrations.js';
+import type { ErrorDefinition } from '../core/errors/api-error.js';
 import { errors } from '../core/errors/errors.js';
+import { isScope } from '../core/keys/scopes.js';
 import { type Extension, type ExtensionCommand, nameOf } from './define.js';
 
 /** Classes, metadata and injection tokens of a second copy do not match those of the first. */
@@ -36,7 +40,8 @@ export interface CheckOptions {
 }
 
 /**
- * Checks the manifests of all extensions.
+ * Checks whether extensions fit the service and each other.
+ * @param extensions all of them, with valid manifests
  * @returns warnings
  * @throws {ExtensionError} with every fault
  */
@@ -44,7 +49,6 @@ export function checkExtensions(
   extensions: readonly Extension[],
   { ignoreCompatibility = [], file }: CheckOptions = {},
 ): string[] {
-  assertManifests(extensions);
   // A pre-release counts as the version that it leads to.
   const incompatible = extensions.filter(
     ({ compatibility = '*' }) => !satisfies(VERSION, compatibility, { includePrerelease: true }),
@@ -52,8 +56,13 @@ export function checkExtensions(
   stopOn([
     ...incompatible
       .filter((extension) => !ignoreCompatibility.includes(nameOf(extension)))
-      .map(incompatibility),
-    ...repetitions(codesOf(extensions)),
+      .map((each) => {
+        return `${incompatibility(each)}; --ignore-compatibility ${nameOf(each)} starts anyway`;
+      }),
+    ...repeated('error code', Object.keys(errors), extensions, (each) =>
+      Object.keys(each.errors ?? {}),
+    ),
+    ...repeated('scope', [], extensions, ({ scopes = {} }) => Object.keys(scopes)),
     ...extensions.flatMap(defaultScopeFaults),
     ...secondCopies(extensions, file),
   ]);
@@ -75,21 +84,25 @@ export function assertManifests(extensions: readonly Extension[]): void {
     ...repetitions(extensions.map((each, index) => [nameOf(each), `number ${index + 1}`])).map(
       (fault) => `extension ${fault}`,
     ),
-    ...repetitions(commandsOf(extensions)),
+    ...repeated('command', COMMANDS, extensions, ({ commands = [] }) =>
+      commands.map(({ name }) => name),
+    ),
   ]);
 }
 
-/** The commands, each with its owner. */
-function commandsOf(extensions: readonly Extension[]): [command: string, owner: string][] {
-  return [
-    ...COMMANDS.map((name): [string, string] => [`command ${name}`, 'the service']),
-    ...extensions.flatMap((each) =>
-      (each.commands ?? []).map(({ name }): [string, string] => [
-        `command ${name}`,
-        `extension ${nameOf(each)}`,
-      ]),
+/** A message for each name of a kind that is declared twice. */
+function repeated(
+  kind: string,
+  ofService: readonly string[],
+  extensions: readonly Extension[],
+  namesOf: (extension: Extension) => readonly string[],
+): string[] {
+  const owned = extensions.map((each) => [`extension ${nameOf(each)}`, namesOf(each)] as const);
+  return repetitions(
+    [['the service', ofService] as const, ...owned].flatMap(([owner, names]) =>
+      names.map((name) => [`${kind} ${name}`, owner] as const),
     ),
-  ];
+  );
 }
 
 function manifestFaults(extension: Partial<Extension> | null, index: number): string[] {
@@ -108,31 +121,75 @@ function manifestFaults(extension: Partial<Extension> | null, index: number): st
 }
 
 const isFunction = (value: unknown) => typeof value === 'function';
-const isModule = (value: unknown) =>
-  isFunction(value) || isFunction((value as Partial<DynamicModule> | undefined)?.module);
+const has = (value: unknown, method: string) =>
+  isFunction((value as Record<string, unknown> | null | undefined)?.[method]);
+const isModule = (value: unknown) => isFunction(value) || has(value, 'module');
+const isText = (value: unknown) => typeof value === 'string';
+const isName = (name: string) => /^[a-z][a-z0-9-]*$/.test(name);
+const isHeader = (name: string) => /^[\w!#$%&'*+.^`|~-]+$/.test(name);
+const isMigration = (each: MigrationClass | null) =>
+  has(each?.prototype, 'up') && /\d{13}$/.test(migrationName(each!));
+const isVerifier = (given: { prototype?: unknown }) => has(given.prototype ?? given, 'verify');
+const isError = ({ code, status, meaning }: ErrorDefinition, name: string) =>
+  code === name &&
+  /^[a-z][a-z0-9_]*$/.test(code) &&
+  status >= 400 &&
+  status < 600 &&
+  isText(meaning);
+
+/** A rule for every entry of an object or an array. */
+function eachIs<T>(
+  expected: string,
+  isValid: (entry: T, name: string) => boolean,
+): PropertyDecorator {
+  return check((given: Record<string, T>) => {
+    const wrong = Object.entries(given).find(([name, entry]) => !isValid(entry, name));
+    if (wrong === undefined) return undefined;
+    const [name, entry] = wrong;
+    return `must have ${expected}, not ${Array.isArray(given) ? shown(entry) : name}`;
+  });
+}
 
 /** The rules of a manifest. */
 class Manifest implements Record<keyof Extension, unknown> {
-  @IsOptional() @IsString() name: unknown;
-  @IsOptional() @IsString() compatibility: unknown;
+  @IsOptional() @mustBe('lower case, such as store-orders', isName) name: unknown;
+  @IsOptional()
+  @mustBe('a range of semver, such as ^1.0.0', (range: string) => validRange(range) !== null)
+  compatibility: unknown;
   @mustBe('a class or a dynamic module of Nest', isModule) module: unknown;
-  @IsOptional() @IsArray() migrations: unknown;
-  @IsOptional() @IsObject() scopes: unknown;
+  @IsOptional()
+  @IsArray()
+  @eachIs('classes with a name such as CreateOrders1764720000000 and up()', isMigration)
+  migrations: unknown;
+  @IsOptional()
+  @IsObject()
+  @eachIs(
+    'scopes such as orders:read, each with a sentence',
+    (text: unknown, name) => isScope(name) && isText(text),
+  )
+  scopes: unknown;
   @IsOptional() @IsString({ each: true }) defaultScopes: unknown;
-  @IsOptional() @IsObject() tags: unknown;
-  @IsOptional() @IsObject() errors: unknown;
-  @IsOptional() @mustBe('a class', isFunction) settings: unknown;
-  @IsOptional() @IsString({ each: true }) requestHeaders: unknown;
-  @IsOptional() @IsObject() verifier: unknown;
+  @IsOptional() @IsObject() @eachIs('tags, each with a sentence', isText) tags: unknown;
+  @IsOptional()
+  @IsObject()
+  @eachIs('errors of defineErrors() with a lower-case code and a status from 400 to 599', isError)
+  errors: unknown;
+  @IsOptional()
+  @mustBe(
+    'a class with rules of class-validator',
+    (type) => isFunction(type) && rulesOf(type as Type).length > 0,
+  )
+  settings: unknown;
+  @IsOptional() @IsArray() @eachIs('names of headers', isHeader) requestHeaders: unknown;
+  @IsOptional() @mustBe('an object or a class with verify()', isVerifier) verifier: unknown;
   @IsOptional() @mustBe('a function', isFunction) seed: unknown;
   @IsOptional() @IsArray() commands: unknown;
-  @IsOptional() @IsString() from: unknown;
+  @IsOptional() @mustBe('import.meta.url', (url: string) => /^file:/.test(url)) from: unknown;
 }
 
 /** The rules of a command. */
 class CommandShape implements Record<keyof ExtensionCommand, unknown> {
-  @Matches(/^[a-z][a-z0-9-]*$/, { message: 'name must be lower case, such as close-orders' })
-  name: unknown;
+  @mustBe('lower case, such as close-orders', isName) name: unknown;
   @IsString() description: unknown;
   @mustBe('a function', isFunction) run: unknown;
 }
@@ -147,17 +204,6 @@ function defaultScopeFaults(extension: Extension): string[] {
 function incompatibility(extension: Extension): string {
   const required = `pet-store-service ${extension.compatibility}`;
   return `extension ${nameOf(extension)} requires ${required}, but this is ${VERSION}`;
-}
-
-/** The error codes, each with its owner. */
-function codesOf(extensions: readonly Extension[]): [code: string, owner: string][] {
-  const owners = [
-    { owner: 'the service', codes: errors },
-    ...extensions.map((each) => ({ owner: `extension ${nameOf(each)}`, codes: each.errors ?? {} })),
-  ];
-  return owners.flatMap(({ owner, codes }) =>
-    Object.values(codes).map(({ code }): [string, string] => [`error code ${code}`, owner]),
-  );
 }
 
 /**

@@ -145,7 +145,7 @@ describe('the start stops with one line that names class and method, on', () => 
     [
       'a @Public() operation under /v1',
       moduleAt('v1/toys', Public()),
-      'Toys.list has neither @RequireScope(...) nor @AnyScope()',
+      'Toys.list: its path begins with v1',
     ],
     ['@Version()', moduleAt('odd', any, Version('2')), 'Toys.list: @Version() is not supported'],
     [

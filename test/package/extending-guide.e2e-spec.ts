@@ -14,7 +14,8 @@ function linkPackages(directory: string): void {
   expect(Object.keys(devDependencies!)).toEqual(
     expect.arrayContaining(Object.keys(peerDependencies!)),
   );
-  for (const name of Object.keys(devDependencies!)) {
+  // The recipe for GraphQL says that it needs `graphql`.
+  for (const name of [...Object.keys(devDependencies!), 'graphql']) {
     if (name === 'pet-store-service') continue;
     const link = join(directory, 'node_modules', name);
     mkdirSync(dirname(link), { recursive: true });
@@ -22,16 +23,18 @@ function linkPackages(directory: string): void {
   }
 }
 
-it('docs/extending.md has snippets that compile with the packages of a new extension', () => {
+it('docs/extending.md and docs/recipes.md have snippets that compile with the packages of a new extension', () => {
   using directory = new TemporaryDirectory();
   const write = (name: string, text: string) => {
     writeFileSync(join(directory.path, name), text);
     return name;
   };
-  const guide = readFileSync('docs/extending.md', 'utf8');
-  const files = Array.from(guide.matchAll(SNIPPET), ([, text]) => text!).map((text, index) =>
-    write(`snippet-${index}.ts`, text),
-  );
+  const files = ['extending', 'recipes'].flatMap((page) => {
+    const guide = readFileSync(`docs/${page}.md`, 'utf8');
+    return Array.from(guide.matchAll(SNIPPET), ([, text], index) =>
+      write(`${page}-${index}.ts`, text!),
+    );
+  });
   expect(files.length).toBeGreaterThan(5);
   linkPackages(directory.path);
   write('package.json', '{ "type": "module" }');

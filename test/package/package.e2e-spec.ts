@@ -133,6 +133,25 @@ class Project {
   }
 }
 
+/** Runs the tests of the extension `toy-visits` as the recipe for Vitest says. */
+async function testWithVitest(visits: Project): Promise<void> {
+  const [, config] = /## Vitest.*?^```js\n(.*?)^```/ms.exec(
+    readFileSync('docs/recipes.md', 'utf8'),
+  )!;
+  const inPackage = (path: string) => join(visits.directory, path);
+  writeFileSync(inPackage('vitest.config.js'), config!);
+  const source = readFileSync(inPackage('test/toy-visits.test.ts'), 'utf8');
+  const names = '{ afterAll as after, beforeAll as before, describe, it }';
+  const text = source.replace(/import .* from 'node:test'/, `import ${names} from 'vitest'`);
+  writeFileSync(inPackage('test/toy-visits.test.ts'), text);
+  // Version 4 runs on Node 20.
+  await visits.npm('install', '--no-save', 'vitest@4');
+  await visits.bin('tsc', []);
+  expect(await visits.bin('vitest', ['run'], { CI: 'true' })).toMatch(/Tests +[1-9]\d* passed/);
+  writeFileSync(inPackage('test/toy-visits.test.ts'), source);
+  await visits.bin('tsc', []);
+}
+
 describeWith('postgres', 'the package', (initdb) => {
   const directory = mkdtempSync(join(tmpdir(), 'petstore-package-'));
   const tarball = join(directory, 'clone', 'pet-store-service-1.0.0.tgz');
@@ -171,6 +190,7 @@ describeWith('postgres', 'the package', (initdb) => {
 
   it.each([
     ['mcp', '"/mcp"', {}],
+    ['pet-photos', '"/pets/{petId}/photos"', {}],
     [
       'webhooks',
       '"/webhooks/dead-letters"',
@@ -222,6 +242,7 @@ describeWith('postgres', 'the package', (initdb) => {
       expect(await visits.run('npm', ['test'])).toMatch(/^# fail 0$/m);
       const TEST_DATABASE_URL = await postgres.createDatabase();
       await visits.test('toy-visits', { TEST_DATABASE_URL });
+      await testWithVitest(visits);
       await visits.run('npm', ['pack']);
       const shop = join(directory, 'shop');
       mkdirSync(shop);
@@ -295,6 +316,9 @@ describeWith('postgres', 'the package', (initdb) => {
       const peers = Object.entries(peerDependencies).map(([name, range]) => `${name}@${range}`);
       const args = ['--yes', ...install, '--ignore-scripts', tarball, ...peers];
       expect(await project.run('npx', args)).not.toMatch(/unmet peer|deprecated/);
+      // Needs no compiled SQLite.
+      const written = await project.bin('petstore', ['new', 'extension', 'early']);
+      expect(written).toContain('needs\nPython 3, make and a C++ compiler');
       const service = realpathSync(join(project.directory, 'node_modules/pet-store-service'));
       const addon = join('better-sqlite3', 'build');
       cpSync(join(ROOT, 'node_modules', addon), join(service, '..', addon), { recursive: true });

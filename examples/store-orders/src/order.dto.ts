@@ -1,7 +1,19 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Equals, IsIn, IsOptional } from 'class-validator';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  Equals,
+  IsArray,
+  IsIn,
+  IsOptional,
+  ValidateNested,
+} from 'class-validator';
 import { IsInt64, PageQuery } from 'pet-store-service';
 import { type Order, ORDER_STATUSES, type OrderStatus } from './order.entity.js';
+
+/** Of a bulk order. */
+export const MAX_LINES = 5_000;
 
 export class NewOrder {
   @ApiProperty({ description: 'The pet that is ordered.', example: 42 })
@@ -11,6 +23,30 @@ export class NewOrder {
   @ApiProperty({ description: 'There is one of each pet.', type: 'integer', enum: [1] })
   @Equals(1, { message: 'quantity must be 1: there is one of each pet' })
   quantity!: number;
+}
+
+export class BulkOrder {
+  @ApiProperty({
+    description: 'The pets that are ordered: all of them, or none.',
+    type: [NewOrder],
+  })
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_LINES)
+  @ValidateNested({ each: true })
+  @Type(() => NewOrder)
+  lines!: NewOrder[];
+}
+
+export class PlacedOrders {
+  @ApiProperty({
+    description: 'The IDs of the orders, in the order of the lines.',
+    type: 'array',
+    items: { type: 'integer', format: 'int64' },
+    maxItems: MAX_LINES,
+    example: [7, 8],
+  })
+  orderIds!: bigint[];
 }
 
 export class OrderBody {

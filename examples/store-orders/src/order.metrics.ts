@@ -19,8 +19,8 @@ export class OrderMetrics {
     });
   }
 
-  count(status: OrderStatus): void {
-    this.orders.inc({ status });
+  count(status: OrderStatus, orders = 1): void {
+    this.orders.inc({ status }, orders);
   }
 
   countSale(): void {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { BulkOrdersService } from './bulk-orders.service.js';
 import { Order } from './order.entity.js';
 import { OrderMetrics } from './order.metrics.js';
 import { OrdersController } from './orders.controller.js';
@@ -9,6 +10,6 @@ import { Sales } from './sales.js';
 @Module({
   imports: [TypeOrmModule.forFeature([Order])],
   controllers: [OrdersController],
-  providers: [OrdersService, OrderMetrics, Sales],
+  providers: [OrdersService, BulkOrdersService, OrderMetrics, Sales],
 })
 export class OrdersModule {}

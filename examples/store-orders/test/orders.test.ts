@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, mock } from 'node:test';
+import { Pet } from 'pet-store-service';
 import { startTestStore, type TestStore } from 'pet-store-service/testing';
+import { DataSource, MoreThan } from 'typeorm';
 import { storeOrders } from '../src/index.js';
 import { OrdersService } from '../src/orders.service.js';
 import { Sales } from '../src/sales.js';
@@ -178,5 +180,44 @@ describe('store orders', () => {
     const found = await store.fetch(`/v1/store/orders/${order.id}`, { key });
     assert.equal((await read<OrderAnswer>(found)).status, 'cancelled');
     assert.equal(await orders.cancelPlacedBefore(new Date(placed + 1)), 0);
+  });
+
+  it('are placed for 5,000 pets with one request, or for none', async () => {
+    const pets = store.get(DataSource).getRepository(Pet);
+    const last = await newPet();
+    // TypeORM writes the IDs into the objects.
+    const rex = () => ({ name: 'Rex', categoryId: 7n, status: 'available' as const });
+    for (let count = 0; count < 5_000; count += 500) {
+      await pets.insert(Array.from({ length: 500 }, rex));
+    }
+    const added = await pets.find({ where: { id: MoreThan(BigInt(last)) }, order: { id: 'DESC' } });
+    const petIds = added.map(({ id }) => Number(id));
+    const lines = petIds.map((petId) => ({ petId, quantity: 1 }));
+    const bulk = (all: object[], headers = {}) =>
+      post('/v1/store/orders/bulk', { lines: all }, headers);
+
+    const sold = { petId: await newPet('sold'), quantity: 1 };
+    await expectError(await bulk([...lines.slice(1), sold]), 409, 'pet_not_available');
+    assert.equal(await statusOf(petIds[1]!), 'available');
+    const unknown = { petId: 9_007_199_254_740_000, quantity: 1 };
+    await expectError(await bulk([lines[0]!, unknown]), 404, 'pet_not_found');
+    await expectError(await bulk([lines[0]!, lines[0]!]), 400, 'invalid_request');
+    const listener = mock.method(store.get(Sales), 'statusChanged');
+
+    const header = { 'idempotency-key': `bulk-of-${last}` };
+    const first = await bulk(lines, header);
+    assert.equal(first.status, 201);
+    const text = await first.text();
+    const { orderIds } = JSON.parse(text) as { orderIds: number[] };
+    assert.equal(orderIds.length, 5_000);
+    const order = await store.fetch(`/v1/store/orders/${orderIds[0]}`, { key });
+    assert.equal((await read<OrderAnswer>(order)).petId, petIds[0]);
+    assert.equal(await statusOf(petIds.at(-1)!), 'pending');
+    while (listener.mock.callCount() < 5_000) await new Promise((resume) => setImmediate(resume));
+    listener.mock.restore();
+    assert.equal(await (await bulk(lines, header)).text(), text);
+
+    await expectError(await bulk([...lines, lines[0]!]), 400, 'invalid_request');
+    await expectError(await bulk([]), 400, 'invalid_request');
   });
 });

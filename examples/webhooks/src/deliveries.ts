@@ -43,7 +43,16 @@ export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy {
     await this.running;
   }
 
-  async add(type: string, data: object, at = new Date(this.clock.now())): Promise<void> {
+  add(type: string, data: object, at: Date): Promise<void> {
+    return this.insert(this.settings.webhooksUrls, type, data, at);
+  }
+
+  addForOperator(type: string, data: object): Promise<void> {
+    const { webhooksUrls, webhooksOperatorUrls = webhooksUrls } = this.settings;
+    return this.insert(webhooksOperatorUrls, type, data, new Date(this.clock.now()));
+  }
+
+  private async insert(urls: string, type: string, data: object, at: Date): Promise<void> {
     const createdAt = at.toISOString();
     const event = {
       messageId: `msg_${randomUUID()}`,
@@ -53,8 +62,7 @@ export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy {
       createdAt,
       nextAt: createdAt,
     };
-    const endpoints = this.settings.webhooksUrls.split(',');
-    await this.table.insert(endpoints.map((endpoint) => ({ ...event, endpoint })));
+    await this.table.insert(urls.split(',').map((endpoint) => ({ ...event, endpoint })));
     this.run();
   }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { OnEvent } from '@nestjs/event-emitter';
-import type { KeyBanned, PetEvent } from 'pet-store-service';
+import type { KeyBanned, PetEvent, QuotaThreshold } from 'pet-store-service';
 import { Deliveries } from './deliveries.js';
 
 /** Turns events of the service into webhooks. It runs after the commit, on one node. */
@@ -20,6 +20,13 @@ export class Listener {
 
   @OnEvent('key.banned')
   keyBanned({ keyId, clientId, until }: KeyBanned): Promise<void> {
-    return this.deliveries.add('key.banned', { keyId, clientId, until: until.toISOString() });
+    const data = { keyId, clientId, until: until.toISOString() };
+    return this.deliveries.addForOperator('key.banned', data);
+  }
+
+  /** Once per client, window and node: a receiver may get it from several nodes. */
+  @OnEvent('quota.threshold')
+  quotaThreshold({ clientId, window, percent }: QuotaThreshold): Promise<void> {
+    return this.deliveries.addForOperator('quota.threshold', { clientId, window, percent });
   }
 }

@@ -8,7 +8,14 @@ import { startTestStore, type TestStore } from 'pet-store-service/testing';
 import { Webhook } from 'standardwebhooks';
 import { storeWebhooks } from '../src/index.js';
 
+interface EventData {
+  clientId: string;
+  window?: string;
+  percent?: number;
+}
+
 interface Received {
+  path: string;
   headers: Record<string, string>;
   payload: string;
 }
@@ -38,7 +45,8 @@ describe('webhooks', () => {
   let received: Received[] = [];
   const receiver = createServer((request, response) => {
     void textOf(request).then((payload) => {
-      received.push({ headers: request.headers as Record<string, string>, payload });
+      const headers = request.headers as Record<string, string>;
+      received.push({ path: request.url!, headers, payload });
       response.writeHead(status).end();
     });
   });
@@ -53,9 +61,10 @@ describe('webhooks', () => {
     received = [];
     const { port } = receiver.address() as AddressInfo;
     const WEBHOOKS_URLS = `http://127.0.0.1:${port}/hook`;
+    const WEBHOOKS_OPERATOR_URLS = `http://127.0.0.1:${port}/operator`;
     store = await startTestStore({
       extensions: [storeWebhooks],
-      env: { WEBHOOKS_URLS, WEBHOOKS_SECRET: SECRET },
+      env: { WEBHOOKS_URLS, WEBHOOKS_OPERATOR_URLS, WEBHOOKS_SECRET: SECRET },
       ...(TEST_DATABASE_URL !== undefined && { databaseUrl: TEST_DATABASE_URL }),
     });
     key = await store.issueKey({ scopes: ['pets:write', 'webhooks:read'] });
@@ -79,21 +88,31 @@ describe('webhooks', () => {
     await createPet();
     await isReceived(1);
     const { headers, payload } = received[0]!;
+    assert.equal(received[0]!.path, '/hook');
     const event = new Webhook(SECRET).verify(payload, headers) as Record<string, unknown>;
     assert.equal(event.type, 'pet.created');
     assert.ok(payload.includes(`"categoryId":${BIG}`));
     assert.throws(() => new Webhook(SECRET).verify(`${payload} `, headers));
   });
 
-  it('report a banned key', async () => {
-    const limited = await store.issueKey({ perMinute: 1, perDay: 1_000 });
+  it('report to the operator a quota that is nearly used, and a banned key', async () => {
+    const limited = await store.issueKey({ perMinute: 4, perDay: 1_000 });
+    for (let request = 0; request < 4; request++) await store.fetch('/v1/pets', { key: limited });
+    await isReceived(3);
     await eventually(async () => {
       await store.fetch('/v1/pets', { key: limited });
-      return received.length === 1;
+      return received.length === 4;
     });
-    const { type, data } = JSON.parse(received[0]!.payload) as { type: string; data: object };
-    assert.equal(type, 'key.banned');
-    assert.deepEqual(Object.keys(data), ['keyId', 'clientId', 'until']);
+    const events = received.map(({ path, headers, payload }) => {
+      assert.equal(path, '/operator');
+      return new Webhook(SECRET).verify(payload, headers) as { type: string; data: EventData };
+    });
+    const quotas = events.filter(({ type }) => type === 'quota.threshold');
+    assert.deepEqual(quotas.map(({ data }) => data.percent).sort(), [100, 75, 90]);
+    for (const { data } of quotas) assert.equal(data.window, 'minute');
+    const [ban] = events.filter(({ type }) => type === 'key.banned');
+    assert.deepEqual(Object.keys(ban!.data), ['keyId', 'clientId', 'until']);
+    assert.equal(ban!.data.clientId, quotas[0]!.data.clientId);
   });
 
   it('are sent again with the same id, later and later, until the receiver accepts them', async () => {

@@ -34,7 +34,10 @@ export function readSettings<T extends object>(type: Type<T>, environment: Envir
 /** Checks an object of an untyped configuration by a class with rules for all its members. */
 export function shapeFaults(type: Type<object>, given: unknown): string[] {
   const checked: object = Object.assign(new type(), given);
-  return faultsOf(checked, { whitelist: true, forbidNonWhitelisted: true }, (name) => name);
+  const known = new Set(rulesOf(type).map(({ propertyName }) => propertyName));
+  return faultsOf(checked, { whitelist: true, forbidNonWhitelisted: true }, (name) => name).map(
+    (fault) => fault.replace(/is not a known member$/, `$&; known are ${[...known].join(', ')}`),
+  );
 }
 
 /** @returns a message for each fault, with the name of its member */
@@ -76,9 +79,14 @@ export function check<T>(faultOf: (value: T) => string | undefined): PropertyDec
 export function mustBe<T>(expected: string, isValid: (value: T) => boolean): PropertyDecorator {
   return check((value: T) => {
     if (isValid(value)) return undefined;
-    const text = JSON.stringify(value) ?? typeof value;
+    const text = shown(value);
     return `must be ${expected}${text.includes('@') ? '' : `, not ${text}`}`;
   });
+}
+
+/** A value for a message; a class by its name. */
+export function shown(value: unknown): string {
+  return JSON.stringify(value) ?? String((value as Partial<Type> | undefined)?.name);
 }
 
 export const IsInteger = (minimum: number, maximum: number) =>

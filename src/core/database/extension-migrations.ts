@@ -22,7 +22,7 @@ export function allMigrations(extensions: readonly ExtensionMigrations[]): Migra
 
 /** The names in the table of migrations after all have run. */
 export function migrationNames(extensions: readonly ExtensionMigrations[]): string[] {
-  return allMigrations(extensions).map(nameOf);
+  return allMigrations(extensions).map(migrationName);
 }
 
 /**
@@ -31,7 +31,7 @@ export function migrationNames(extensions: readonly ExtensionMigrations[]): stri
  */
 export function ownedMigrations({ owner, migrations }: ExtensionMigrations): MigrationClass[] {
   return migrations.map((Migration) => {
-    const name = nameOf(Migration);
+    const name = migrationName(Migration);
     const timestamp = Number(name.slice(-13)) + OFFSET_MS;
     return class extends Migration {
       override name = `${owner}:${name}:${timestamp}`;
@@ -39,7 +39,7 @@ export function ownedMigrations({ owner, migrations }: ExtensionMigrations): Mig
   });
 }
 
-function nameOf(Migration: MigrationClass): string {
+export function migrationName(Migration: MigrationClass): string {
   return new Migration().name ?? Migration.name;
 }
 

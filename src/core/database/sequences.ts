@@ -27,3 +27,30 @@ export function sequenceFault(error: unknown, dataSource: DataSource): string | 
     setSequence(table, key.databaseName)
   );
 }
+
+export interface KeySequence {
+  table: string;
+  column: string;
+  sequence: string;
+  isPrimary: boolean;
+  isOwned: boolean;
+  canRead: boolean;
+}
+
+/** The arguments of `SEQUENCES`. */
+export function sequencesOf(tables: readonly string[]): unknown[] {
+  return [tables, String.raw`^nextval\('(.+)'::regclass\)$`];
+}
+
+/** The sequences of PostgreSQL that assign columns, by their identities and defaults. */
+export const SEQUENCES = `
+  SELECT name AS "table", attname AS "column", sequence, indrelid IS NOT NULL AS "isPrimary",
+    owned IS NOT NULL AS "isOwned", has_sequence_privilege(sequence, 'SELECT') AS "canRead"
+  FROM unnest($1::text[]) name
+  JOIN pg_attribute ON attrelid = to_regclass(quote_ident(name)) AND attnum > 0
+    AND NOT attisdropped
+  LEFT JOIN pg_index ON indrelid = attrelid AND indisprimary AND attnum = ANY (indkey)
+  LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+  CROSS JOIN pg_get_serial_sequence(quote_ident(name), attname) owned
+  CROSS JOIN coalesce(owned, substring(pg_get_expr(adbin, adrelid), $2)) sequence
+  WHERE sequence IS NOT NULL`;

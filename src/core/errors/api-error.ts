@@ -1,5 +1,6 @@
 import { HttpException } from '@nestjs/common';
 
+/** What an error has besides its message. */
 export interface ApiErrorOptions {
   /** Response headers that belong to this error, such as `Retry-After`. */
   headers?: Record<string, string>;
@@ -38,6 +39,7 @@ export interface ErrorFactory<Code extends string = string> extends ErrorDefinit
   (message: string, options?: ApiErrorOptions): ApiError<Code>;
 }
 
+/** The factories of a table of `defineErrors`, by code. */
 export type ErrorFactories<Codes extends string = string> = {
   readonly [Code in Codes]: ErrorFactory<Code>;
 };

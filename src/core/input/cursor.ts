@@ -27,6 +27,7 @@ export type CursorKind = keyof typeof READERS;
 export type CursorKeys = {
   [Kind in CursorKind]: NonNullable<ReturnType<(typeof READERS)[Kind]>>;
 };
+/** A value that a cursor contains. */
 export type CursorKey = CursorKeys[CursorKind];
 
 /** Position in a list: after the row with these keys. It contains a checksum of the list. */

@@ -17,7 +17,7 @@ export function isKeyName(text: string): boolean {
 }
 
 /** Parses an ISO 8601 date, or a time with its zone; returns Unix milliseconds. */
-export function parseExpiry(text: string): number | undefined {
+export function parseTime(text: string): number | undefined {
   const [, date] = ISO_8601.exec(text) ?? [];
   const unixMs = Date.parse(text);
   // Date.parse() reads 30 February as 2 March.

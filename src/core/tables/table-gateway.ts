@@ -59,7 +59,15 @@ export class TableGateway<
     private readonly entity: Type<Entity>,
     private readonly database: Database,
   ) {
-    const metadata = database.dataSource.getMetadata(entity);
+    const { dataSource } = database;
+    if (!dataSource.hasMetadata(entity)) {
+      const { name } = entity;
+      throw new Error(
+        `A TableGateway cannot be used for ${name}: ` +
+          `import TypeOrmModule.forFeature([${name}]) in its module`,
+      );
+    }
+    const metadata = dataSource.getMetadata(entity);
     const columns = columnsOf(metadata);
     // The database generates integers only.
     const given = columns.filter(({ isGenerated, kind }) => !isGenerated || kind === 'uuid');

@@ -69,7 +69,8 @@ export class UsageRecorder {
     const nowMs = this.clock.now();
     const clientId = caller.quota.key;
     const code = rejection?.code.slice(0, MAX_CODE_LENGTH) ?? '';
-    this.addHour({ hour: Math.floor(nowMs / HOUR_MS), clientId, status, code, used: 1 });
+    const hour = Math.floor(nowMs / HOUR_MS);
+    this.addHour({ hour, clientId, plan: caller.plan, operation, status, code, used: 1 });
     if (rejection === undefined) return;
     this.addRejected({
       day: dayOf(nowMs),
@@ -86,8 +87,8 @@ export class UsageRecorder {
   }
 
   private readonly addHour = (count: UsageHour): void => {
-    const { hour, clientId, status, code, used } = count;
-    const name = `${hour} ${status} ${code} ${clientId}`;
+    const { hour, clientId, plan, operation, status, code, used } = count;
+    const name = `${hour} ${status} ${code} ${plan} ${operation} ${clientId}`;
     const known = this.hours.get(name);
     if (known !== undefined) known.used += used;
     else if (this.hours.size < MAX_PENDING) this.hours.set(name, count);

@@ -5,7 +5,7 @@ import { DAY_MS } from '../time/windows.js';
 /** The longest history. */
 export const KEPT_MS = 7 * DAY_MS;
 
-/** How many requests of a client had the same outcome within an hour. */
+/** How many requests of a client for an operation had the same outcome within an hour. */
 @Entity('usage_hours', { withoutRowid: true })
 export class UsageHour {
   /**
@@ -17,6 +17,13 @@ export class UsageHour {
 
   @PrimaryColumn({ name: 'client_id', type: 'varchar', length: 64 })
   clientId!: string;
+
+  /** The plan of the client at that time. */
+  @PrimaryColumn({ type: 'varchar', length: 64 })
+  plan!: string;
+
+  @PrimaryColumn({ type: 'text' })
+  operation!: string;
 
   /** The status of the response. */
   @PrimaryColumn({ type: 'integer' })

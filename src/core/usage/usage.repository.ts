@@ -18,6 +18,11 @@ export interface PlanCount {
   rejected: number;
 }
 
+export interface OperationCount extends PlanCount {
+  client: string;
+  operation: string;
+}
+
 /** A client that has used a large share of its limit in the current minute or day. */
 export interface NearLimit {
   /** The latest valid key of the client. */
@@ -46,12 +51,20 @@ const lastOf = (column: string): string =>
   `(SELECT CASE WHEN COUNT(*) = ${BATCH} THEN MAX(${column}) END AS last FROM part) batch`;
 
 /** A rejection of an address, too, comes before the quota. */
+const ADMITTED = `SUM(CASE WHEN status IN (401, 429, 503) OR code = 'address_not_allowed'
+  THEN 0 ELSE used END)`;
+const REJECTED = 'SUM(CASE WHEN status = 429 THEN used ELSE 0 END)';
+const COUNT_BY_OPERATION = sameStatement(
+  'usage.count-by-operation',
+  `SELECT client_id AS client, plan, operation, CAST(${ADMITTED} AS double precision) AS admitted,
+    CAST(${REJECTED} AS double precision) AS rejected
+  FROM usage_hours WHERE hour = $1
+  GROUP BY client_id, plan, operation ORDER BY client_id, plan, operation`,
+);
 const COUNT_BY_PLAN = sameStatement(
   'usage.count-by-plan',
   `WITH part AS (
-    SELECT client_id, SUM(CASE WHEN status IN (401, 429, 503) OR code = 'address_not_allowed'
-        THEN 0 ELSE used END) AS admitted,
-      SUM(CASE WHEN status = 429 THEN used ELSE 0 END) AS rejected
+    SELECT client_id, ${ADMITTED} AS admitted, ${REJECTED} AS rejected
     FROM usage_hours WHERE hour = $1 AND client_id > $2
     GROUP BY client_id ORDER BY client_id LIMIT ${BATCH})
   SELECT batch.last AS "last", key.plan AS plan,
@@ -103,12 +116,13 @@ const NEAR_LIMIT: Statement = {
 const ADD_HOURS = rowsStatement(
   'usage.add-hours',
   (elements) => `
-  INSERT INTO usage_hours (hour, client_id, status, code, used)
-  SELECT CAST(entry.value ->> 0 AS bigint), entry.value ->> 1,
-    CAST(entry.value ->> 2 AS integer), entry.value ->> 3, CAST(entry.value ->> 4 AS bigint)
+  INSERT INTO usage_hours (hour, client_id, plan, operation, status, code, used)
+  SELECT CAST(entry.value ->> 0 AS bigint), entry.value ->> 1, entry.value ->> 2,
+    entry.value ->> 3, CAST(entry.value ->> 4 AS integer), entry.value ->> 5,
+    CAST(entry.value ->> 6 AS bigint)
   FROM ${elements}($1) entry
-  WHERE true ORDER BY 1, 2, 3, 4
-  ON CONFLICT (hour, client_id, status, code) DO UPDATE
+  WHERE true ORDER BY 1, 2, 3, 4, 5, 6
+  ON CONFLICT (hour, client_id, plan, operation, status, code) DO UPDATE
   SET used = usage_hours.used + excluded.used`,
 );
 
@@ -144,7 +158,9 @@ export class UsageRepository {
 
   /** Adds counts to the stored ones. */
   async addHours(counts: readonly UsageHour[]): Promise<void> {
-    const rows = counts.map((c) => [c.hour, c.clientId, c.status, c.code, c.used]);
+    const rows = counts.map((c) => {
+      return [c.hour, c.clientId, c.plan, c.operation, c.status, c.code, c.used];
+    });
     await this.database.write(ADD_HOURS, JSON.stringify(rows));
   }
 
@@ -169,6 +185,14 @@ export class UsageRepository {
       }
     }
     return [...sums.values()].sort((one, other) => one.plan.localeCompare(other.plan));
+  }
+
+  /**
+   * Sums the requests of an hour by client, plan and operation: rejected with 429, and admitted by
+   * the quota.
+   */
+  countByOperation(hour: number): Promise<OperationCount[]> {
+    return this.database.query<OperationCount>(COUNT_BY_OPERATION, hour);
   }
 
   /**

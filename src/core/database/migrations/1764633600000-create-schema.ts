@@ -57,9 +57,10 @@ const TABLES: readonly string[] = [
 
 const STATISTICS: readonly string[] = [
   `CREATE TABLE "usage_hours" (
-    "hour" bigint NOT NULL, "client_id" varchar(64) NOT NULL,
-    "status" integer NOT NULL, "code" varchar(64) NOT NULL, "used" bigint NOT NULL,
-    PRIMARY KEY ("hour", "client_id", "status", "code"))`,
+    "hour" bigint NOT NULL, "client_id" varchar(64) NOT NULL, "plan" varchar(64) NOT NULL,
+    "operation" text NOT NULL, "status" integer NOT NULL, "code" varchar(64) NOT NULL,
+    "used" bigint NOT NULL,
+    PRIMARY KEY ("hour", "client_id", "plan", "operation", "status", "code"))`,
 
   `CREATE TABLE "rejected_requests" (
     "day" bigint NOT NULL, "client_id" varchar(64) NOT NULL, "code" varchar(64) NOT NULL,
