@@ -8,6 +8,7 @@ const SOURCES = [
   'src',
   'docs',
   'scripts/build.mjs',
+  'nest-cli.json',
   'ormconfig.ts',
   'package-lock.json',
   'tsconfig.json',
