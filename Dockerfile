@@ -8,7 +8,7 @@ RUN apt-get update \
 # A separate layer, rebuilt only when dependencies change.
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ormconfig.ts ./
+COPY nest-cli.json tsconfig.json tsconfig.build.json ormconfig.ts ./
 COPY src ./src
 COPY docs ./docs
 COPY clients ./clients

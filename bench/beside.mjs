@@ -59,18 +59,14 @@ function compare(work, { this: here, other: there }, commit) {
   return { work, ratio: rate.ratio };
 }
 
-/**
- * Builds another commit, with the packages of this clone if both have the same. @returns its folder
- */
+/** Builds another commit, with this clone's packages if it has the same. @returns its folder */
 async function buildOf(stage, commit) {
   const folder = stage.path('other-build');
   const archive = stage.path('other.tar');
   mkdirSync(folder);
   await stage.run('git', ['-C', root, 'archive', '--output', archive, commit]);
   await stage.run('tar', ['-xf', archive, '-C', folder]);
-  const [here, there] = [root, `${folder}/`].map((path) =>
-    readFileSync(`${path}package-lock.json`),
-  );
+  const [here, there] = [root, `${folder}/`].map((at) => readFileSync(`${at}package-lock.json`));
   if (here.equals(there)) symlinkSync(`${root}node_modules`, `${folder}/node_modules`);
   else await stage.run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
   await stage.run('npm', ['run', '--silent', 'build:service'], { cwd: folder });

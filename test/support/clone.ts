@@ -9,6 +9,7 @@ const SOURCES = [
   'templates',
   'scripts',
   'dist',
+  'nest-cli.json',
   'ormconfig.ts',
   'package.json',
   'package-lock.json',
