@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { saveLastUses, saveUsage } from '../support/background.js';
 import { Client } from '../support/client.js';
+import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { runInProcess } from '../support/run-program.js';
 import { startService } from '../support/start-service.js';
@@ -26,13 +27,15 @@ describe('the drill for a leaked key in docs/operating.md', () => {
   });
 
   it('finds the key, stops the thief, shows its address, and gives the client another key', async () => {
-    const env = { TRUST_PROXY: '127.0.0.1' };
-    await using service = await startService({ env });
+    const clock = new FakeClock(Date.now());
+    await using service = await startService({ clock, env: { TRUST_PROXY: '127.0.0.1' } });
     process.env['DATABASE_URL'] = service.config.databaseUrl;
     const leaked = await service.client({ name: 'City zoo', scopes: ['pets:read', 'key:rotate'] });
     const other = await service.client({ name: 'Other' });
     const keyId = leaked.keyId!;
     await leaked.get('/v1/pets', CLIENT);
+    // A use is recorded at most once a second.
+    clock.advance(2_000);
     const made = (await leaked.post('/v1/key/rotate', {}, THIEF)).json();
     await leaked.get('/v1/pets', THIEF);
     await saveLastUses(service);

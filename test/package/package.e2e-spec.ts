@@ -147,7 +147,7 @@ async function testWithVitest(visits: Project): Promise<void> {
   // Version 4 runs on Node 20.
   await visits.npm('install', '--no-save', 'vitest@4');
   await visits.bin('tsc', []);
-  expect(await visits.bin('vitest', ['run'], { CI: 'true' })).toMatch(/Tests +[1-9]\d* passed/);
+  expect(await visits.bin('vitest', ['run'], { NO_COLOR: '1' })).toMatch(/Tests +[1-9]\d* passed/);
   writeFileSync(inPackage('test/toy-visits.test.ts'), source);
   await visits.bin('tsc', []);
 }
