@@ -7,7 +7,6 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = [
   'src',
   'docs',
-  'nest-cli.json',
   'scripts/build.mjs',
   'nest-cli.json',
   'ormconfig.ts',
