@@ -8,7 +8,6 @@ import { ADDRESS_LIST, MAX_ADDRESSES, parseAddresses } from '../core/keys/allowe
 import { AUDIT_ACTIONS, type AuditAction } from '../core/keys/audit-record.entity.js';
 import { KEY_ORDERS, KEY_STATUSES, type KeyOrder, type KeyStatus } from '../core/keys/key-list.js';
 import { isKeyName, MAX_NAME_LENGTH, parseTime } from '../core/keys/key-terms.js';
-import { isScope } from '../core/keys/scopes.js';
 import { arePlanLimits, ENTERPRISE, PLAN } from '../core/rate-limits/plan.js';
 
 const MAX_DAYS = 36_500;
@@ -22,7 +21,7 @@ const NAME = { maxLength: MAX_NAME_LENGTH, example: 'City zoo' };
 
 function areScopes(value: unknown): boolean {
   if (!Array.isArray(value) || value.length === 0) return false;
-  const areNames = value.every((each) => typeof each === 'string' && isScope(each));
+  const areNames = value.every((each) => typeof each === 'string' && each !== '');
   const isShort = value.join(' ').length <= MAX_SCOPES_LENGTH;
   return areNames && isShort && new Set(value).size === value.length;
 }

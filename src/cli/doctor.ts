@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { type Config, ConfigError, loadConfig } from '../core/config/config.js';
 import { fileOf } from '../core/database/data-source-options.js';
 import { nameOf } from '../extensions/define.js';
@@ -61,7 +61,7 @@ function checkFiles({ databaseUrl }: Config): Finding[] {
   const database = fileOf(databaseUrl);
   const files = database === undefined ? [] : ['', '-wal', '-shm'].map((end) => database + end);
   const findings = [...files, '.env'].flatMap((path) => {
-    const status = statSync(path, { throwIfNoEntry: false });
+    const status = existsSync(path) ? statSync(path) : undefined;
     if (!status?.isFile() || (status.mode & OTHERS) === 0) return [];
     const severity = path === '.env' ? warning : failed;
     return [severity('files', `other users can read ${path}`, `chmod 600 ${path}`)];

@@ -332,6 +332,7 @@ describe('the admin API', () => {
     ['POST', '', { name: 'x', plan: 7, scopes: 'pets:read' }, ['plan must', 'scopes must']],
     ['PATCH', '/ID', { plan: 'gold' }, ['unknown plan gold;']],
     ['PATCH', '/ID', { scopes: ['pets:read', 'no:pe'] }, ['unknown scope no:pe;']],
+    ['PATCH', '/ID', { scopes: ['nope'] }, ['unknown scope nope;']],
     ['PATCH', '/ID', { scopes: ['pets:read', 'pets:read'] }, ['scopes must']],
     ['PATCH', '/ID', { perMinute: 5, disabled: 'yes' }, ['perMinute must', 'disabled must']],
     ['PATCH', '/ID', { allowedFrom: ['10.0.0.1/33'], name: '' }, ['allowedFrom must', 'name must']],

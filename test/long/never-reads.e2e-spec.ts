@@ -76,6 +76,7 @@ describe('clients that never read', () => {
   it.each([
     ['/v1/pets?limit=100', 32],
     ['/openapi.json', 32],
+    ['/health/ready', 32],
     ['the largest asset of /docs', 3],
   ])('cost less than 250 MB and delay no other client by a second: %s', async (what, requests) => {
     using workplace = new Workplace({

@@ -143,6 +143,8 @@ describe(loadConfig.name, () => {
     ['DATABASE_URL', 'sqlite://p.db', /must be sqlite:PATH, without \/\/ and parameters/],
     ['DATABASE_URL', 'postgres://u:secret#1@h/db', /in the password, write # as %23/],
     ['REDIS_URL', 'redis://:secret,1@h', /in the password, write # as %23/],
+    ['DATABASE_URL', 'postgres://u:secret@h/db#x', /write # as %23/],
+    ['DATABASE_URL', 'postgres://u:secret@h/db%00x', /^DATABASE_URL must be sqlite/],
     ['REDIS_URL', 'redis://h:6379/abc', /without a path or with a number/],
     ['PUBLIC_BASE_URL', 'https://x/V1', /ends with \/v1/],
   ])('says what is valid instead of %s=%s, and repeats no password', (name, value, cure) => {
@@ -154,6 +156,7 @@ describe(loadConfig.name, () => {
     ['sqlite:.', 'must have the path of a file, but . is a folder'],
     [`sqlite:${tmpdir()}`, `must have the path of a file, but ${tmpdir()} is a folder`],
     ['sqlite:./data/', 'must have the path of a file, but ./data/ is a folder'],
+    ['sqlite:/dev/null', 'must have the path of a file, but /dev/null is a device, pipe or socket'],
     ['sqlite:~/p.db', 'takes the path as written, so it must not contain ~: ~/p.db'],
     ['sqlite:a%20b.db', 'takes the path as written, so it must not contain %: a%20b.db'],
     ['sqlite:$HOME/p.db', 'takes the path as written, so it must not contain $: $HOME/p.db'],
@@ -231,6 +234,13 @@ describe(loadConfig.name, () => {
     ).toThrow(/HEADERS_TIMEOUT_SECONDS must not be greater/);
     const short = loadConfig({ REQUEST_TIMEOUT_SECONDS: '5' });
     expect(short).toMatchObject({ headersTimeoutSeconds: 5, requestTimeoutSeconds: 5 });
+  });
+
+  it('rejects a port that two listeners would use, but not 0', () => {
+    const ports = { PORT: '4750', METRICS_PORT: '4750' };
+    const fault = 'PORT, ADMIN_PORT and METRICS_PORT must differ';
+    expect(() => loadConfig(ports)).toThrow(new ConfigError([fault]));
+    expect(loadConfig({ PORT: '0', METRICS_PORT: '0' })).toMatchObject({ port: 0 });
   });
 
   describe('.env', () => {

@@ -122,6 +122,10 @@ export function loadConfig(
   if (headersTimeoutSeconds > requestTimeoutSeconds) {
     faults.push('HEADERS_TIMEOUT_SECONDS must not be greater than REQUEST_TIMEOUT_SECONDS');
   }
+  const ports = [config.port, config.adminPort, config.metricsPort].filter((port) => port > 0);
+  if (new Set(ports).size < ports.length) {
+    faults.push('PORT, ADMIN_PORT and METRICS_PORT must differ');
+  }
   const tracing = isTracing(environment) ? readSettings(Tracing, environment) : undefined;
   faults.push(...[...extensions, tracing].flatMap((each) => each?.faults ?? []));
   if (faults.length > 0) throw new ConfigError(faults);

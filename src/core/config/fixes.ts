@@ -63,7 +63,10 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
     [/has expired|altnames/, 'renew the certificate, or use its host name in REDIS_URL'],
     [/DB index/, 'use the number of a database of Redis (by default 0 to 15) in REDIS_URL'],
     [/MOVED|cluster mode/, 'add ?cluster=true to REDIS_URL: this is a Redis Cluster'],
-    [/cluster support disabled/i, 'use one address in REDIS_URL: Redis is not in cluster mode'],
+    [
+      /cluster support disabled/i,
+      'Redis is not in cluster mode: remove ?cluster=true and further addresses from REDIS_URL',
+    ],
     [/unknown command/i, 'point REDIS_URL at a Redis server, not a Sentinel'],
     [/LOADING/, 'wait until Redis has loaded its data'],
     [/OOM/, 'raise maxmemory of Redis'],

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { compile } from '@fastify/proxy-addr';
 
@@ -40,6 +40,10 @@ function pathFault(path: string): string | undefined {
   if (path.endsWith('/') || existsSync(`${path}/`)) {
     return `must have the path of a file, but ${path} is a folder`;
   }
+  // SQLite would wait for the writer of a named pipe.
+  if (existsSync(path) && !statSync(path).isFile()) {
+    return `must have the path of a file, but ${path} is a device, pipe or socket`;
+  }
   const [character] = /^~|[%$]/.exec(path) ?? [];
   return character && `takes the path as written, so it must not contain ${character}: ${path}`;
 }
@@ -64,15 +68,14 @@ const isUrl = (form: RegExp) => (text: string) =>
 export const isBaseUrl = isUrl(/^(?:https?|HTTPS?):\/\/[^@?#]+\/v1\/*$/);
 export const isContact = isUrl(/^(?:mailto:[^@\s]+@|https:\/\/)[^@\s]+$/);
 const isSqliteUrl = (text: string) => /^sqlite:(?!:memory:|file:|\/\/)[^?]+$/.test(text);
-const isPostgresUrl = isUrl(/^postgres(?:ql)?:\/\/./);
+const isPostgresUrl = isUrl(/^postgres(?:ql)?:\/\/[^#]+$/);
 const isOriginUrl = isUrl(/^https?:\/\/[^*]+$/);
 const isRedisUrl = isUrl(/^rediss?:\/\/[^/?#]+(?:\/\d*)?(?:\?|$)/);
 
 /** Drivers decode the user and the password. */
 function isEncoded(url: string): boolean {
   try {
-    decodeURIComponent(url);
-    return true;
+    return !decodeURIComponent(url).includes('\0');
   } catch {
     return false;
   }

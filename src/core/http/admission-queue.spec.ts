@@ -40,6 +40,15 @@ describe(AdmissionQueue.name, () => {
     expect(started).toEqual(upTo(2 * PER_TICK + 3));
   });
 
+  it('lets four probes overtake in a tick, and queues the others', async () => {
+    enqueue(0, PER_TICK + 1);
+    const probes = ['a', 'b', 'c', 'd', 'e'];
+    for (const probe of probes) queue.enqueue(() => started.push(probe as never), true);
+    expect(started).toEqual([...upTo(PER_TICK), 'a', 'b', 'c', 'd']);
+    await setImmediate();
+    expect(started.slice(-2)).toEqual([PER_TICK, 'e']);
+  });
+
   it('starts half of the requests of the previous tick, and the others in the next', async () => {
     enqueue(0, 20);
     await setImmediate();

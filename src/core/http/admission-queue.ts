@@ -6,6 +6,8 @@ import { AsyncResource } from 'node:async_hooks';
  */
 const MAX_PER_TICK = 64;
 const MIN_PER_TICK = 4;
+/** Probes of a load balancer that start although the tick is full. */
+const PROBES_PER_TICK = 4;
 /** Ticks in a row that accept a connection and start no request. */
 const MAX_ACCEPTING_TICKS = 16;
 
@@ -46,9 +48,13 @@ export class AdmissionQueue {
   private hasNewConnection = false;
   private acceptingTicks = 0;
 
-  /** Starts the request immediately if there is capacity in this tick, otherwise queues it. */
-  enqueue(start: () => void): void {
-    if (this.started >= this.maxPerTick || this.queued.length > 0) {
+  /**
+   * Starts the request immediately if there is capacity in this tick, otherwise queues it.
+   * @param isProbe whether it may overtake: load balancers probe an overloaded server too
+   */
+  enqueue(start: () => void, isProbe = false): void {
+    const most = this.maxPerTick + (isProbe ? PROBES_PER_TICK : 0);
+    if (this.started >= most || (this.queued.length > 0 && !isProbe)) {
       this.queued.push(new QueuedRequest(start));
       return;
     }

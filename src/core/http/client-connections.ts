@@ -68,6 +68,8 @@ export class ClientConnections {
     });
     this.servers.push(server);
     server.on('connection', (socket) => {
+      // Node keeps the address that is read here. Later, a client that is gone has none.
+      if (socket.remoteAddress === undefined) return socket.destroy();
       this.connections.set(socket, { waiting: [] });
       socket.once('close', () => this.connections.delete(socket));
     });

@@ -95,9 +95,8 @@ export class Transport {
       if (request.raw.headers.upgrade !== undefined) reply.header('connection', 'close');
       if (hasSecondHost(request.raw)) return done(malformedError(new Error('A second Host')));
       requestContext.run(request, () => {
-        // Load balancers probe an overloaded server too.
-        if (isProbe(request.raw.url!)) done();
-        else this.queue.enqueue(() => !reply.raw.destroyed && done());
+        const start = (): unknown => !reply.raw.destroyed && done();
+        this.queue.enqueue(start, isProbe(request.raw.url!));
       });
     });
     this.server.addHook('preValidation', (request, _reply, done) => {

@@ -1,7 +1,8 @@
-/** White space, format characters, fillers and the blank Braille pattern are invisible. */
-const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+/** White space, format characters, noncharacters, and fillers that have no glyph are invisible. */
+const INVISIBLE =
+  /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\u{16fe4}\u{1d159}]/gu;
 
 /** Whether a text has a character that readers see. */
 export function isVisible(text: string): boolean {
-  return VISIBLE.test(text);
+  return text.replace(INVISIBLE, '') !== '';
 }

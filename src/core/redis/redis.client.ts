@@ -137,7 +137,11 @@ export async function connectRedis(
   const first = new URL(urls[0]!);
   // Managed clusters have one address.
   const isCluster = urls.length > 1 || first.searchParams.get('cluster') === 'true';
-  const connection = isCluster ? new Cluster(urls, clusterOptions(first)) : new Redis(url, OPTIONS);
+  // Redis 6 and later accepts a needless password then. Otherwise ioredis prints a line of its own.
+  if (first.password) first.username ||= 'default';
+  const connection = isCluster
+    ? new Cluster(urls, clusterOptions(first))
+    : new Redis(first.href, OPTIONS);
   const client = new RedisClient(connection, urls[0]!, timeoutMs, durations);
   const connected =
     connection instanceof Cluster ? connectShards(connection) : connection.connect();
