@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Type } from '@nestjs/common';
-import { IsArray, IsObject, IsOptional, IsString } from 'class-validator';
+import { IsArray, IsObject, IsString } from 'class-validator';
 import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
 import { ConfigError } from '../core/config/config.js';
@@ -12,6 +12,7 @@ import { PACKAGE_ROOT, VERSION } from '../core/config/version.js';
 import { type MigrationClass, migrationName } from '../core/database/extension-migrations.js';
 import type { ErrorDefinition } from '../core/errors/api-error.js';
 import { errors } from '../core/errors/errors.js';
+import { MayBeAbsent } from '../core/input/constrain.js';
 import { isScope } from '../core/keys/scopes.js';
 import { type Extension, type ExtensionCommand, nameOf } from './define.js';
 
@@ -124,12 +125,13 @@ const isFunction = (value: unknown) => typeof value === 'function';
 const has = (value: unknown, method: string) =>
   isFunction((value as Record<string, unknown> | null | undefined)?.[method]);
 const isModule = (value: unknown) => isFunction(value) || has(value, 'module');
-const isText = (value: unknown) => typeof value === 'string';
-const isName = (name: string) => /^[a-z][a-z0-9-]*$/.test(name);
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isName = (name: unknown) => isText(name) && /^[a-z][a-z0-9-]*$/.test(name);
 const isHeader = (name: string) => /^[\w!#$%&'*+.^`|~-]+$/.test(name);
 const isMigration = (each: MigrationClass | null) =>
   has(each?.prototype, 'up') && /\d{13}$/.test(migrationName(each!));
-const isVerifier = (given: { prototype?: unknown }) => has(given.prototype ?? given, 'verify');
+const isVerifier = (given: { prototype?: unknown } | null) =>
+  has(given?.prototype ?? given, 'verify');
 const isError = ({ code, status, meaning }: ErrorDefinition, name: string) =>
   code === name &&
   /^[a-z][a-z0-9_]*$/.test(code) &&
@@ -142,8 +144,8 @@ function eachIs<T>(
   expected: string,
   isValid: (entry: T, name: string) => boolean,
 ): PropertyDecorator {
-  return check((given: Record<string, T>) => {
-    const wrong = Object.entries(given).find(([name, entry]) => !isValid(entry, name));
+  return check((given: Record<string, T> | null) => {
+    const wrong = Object.entries(given ?? {}).find(([name, entry]) => !isValid(entry, name));
     if (wrong === undefined) return undefined;
     const [name, entry] = wrong;
     return `must have ${expected}, not ${Array.isArray(given) ? shown(entry) : name}`;
@@ -152,39 +154,39 @@ function eachIs<T>(
 
 /** The rules of a manifest. */
 class Manifest implements Record<keyof Extension, unknown> {
-  @IsOptional() @mustBe('lower case, such as store-orders', isName) name: unknown;
-  @IsOptional()
+  @MayBeAbsent() @mustBe('lower case, such as store-orders', isName) name: unknown;
+  @MayBeAbsent()
   @mustBe('a range of semver, such as ^1.0.0', (range: string) => validRange(range) !== null)
   compatibility: unknown;
   @mustBe('a class or a dynamic module of Nest', isModule) module: unknown;
-  @IsOptional()
+  @MayBeAbsent()
   @IsArray()
   @eachIs('classes with a name such as CreateOrders1764720000000 and up()', isMigration)
   migrations: unknown;
-  @IsOptional()
+  @MayBeAbsent()
   @IsObject()
   @eachIs(
     'scopes such as orders:read, each with a sentence',
     (text: unknown, name) => isScope(name) && isText(text),
   )
   scopes: unknown;
-  @IsOptional() @IsString({ each: true }) defaultScopes: unknown;
-  @IsOptional() @IsObject() @eachIs('tags, each with a sentence', isText) tags: unknown;
-  @IsOptional()
+  @MayBeAbsent() @IsArray() @IsString({ each: true }) defaultScopes: unknown;
+  @MayBeAbsent() @IsObject() @eachIs('tags, each with a sentence', isText) tags: unknown;
+  @MayBeAbsent()
   @IsObject()
   @eachIs('errors of defineErrors() with a lower-case code and a status from 400 to 599', isError)
   errors: unknown;
-  @IsOptional()
+  @MayBeAbsent()
   @mustBe(
     'a class with rules of class-validator',
     (type) => isFunction(type) && rulesOf(type as Type).length > 0,
   )
   settings: unknown;
-  @IsOptional() @IsArray() @eachIs('names of headers', isHeader) requestHeaders: unknown;
-  @IsOptional() @mustBe('an object or a class with verify()', isVerifier) verifier: unknown;
-  @IsOptional() @mustBe('a function', isFunction) seed: unknown;
-  @IsOptional() @IsArray() commands: unknown;
-  @IsOptional() @mustBe('import.meta.url', (url: string) => /^file:/.test(url)) from: unknown;
+  @MayBeAbsent() @IsArray() @eachIs('names of headers', isHeader) requestHeaders: unknown;
+  @MayBeAbsent() @mustBe('an object or a class with verify()', isVerifier) verifier: unknown;
+  @MayBeAbsent() @mustBe('a function', isFunction) seed: unknown;
+  @MayBeAbsent() @IsArray() commands: unknown;
+  @MayBeAbsent() @mustBe('import.meta.url', (url: string) => /^file:/.test(url)) from: unknown;
 }
 
 /** The rules of a command. */

@@ -59,6 +59,9 @@ describe(loadExtensions.name, () => {
     ['{ extensions: {} }', 'petstore.config.js: extensions must be an array'],
     ['() => ({})', 'petstore.config.js must have "export default defineConfig('],
     ['null', 'petstore.config.js must have "export default defineConfig('],
+    ['[]', 'petstore.config.js must have "export default defineConfig('],
+    ['{ extensions: null }', 'extensions must be an array'],
+    ['{ plans: null }', 'plans must be an object'],
     [
       '{ plans: { team: { perMinute: 1, perDay: 2, perHour: 3 } } }',
       'plan "team": perHour is not a known member',

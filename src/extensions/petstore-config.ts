@@ -1,17 +1,18 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { IsArray, IsObject, IsOptional } from 'class-validator';
+import { IsArray, IsObject } from 'class-validator';
 import { ConfigError } from '../core/config/config.js';
 import { shapeFaults } from '../core/config/settings.js';
+import { MayBeAbsent } from '../core/input/constrain.js';
 import { Plans } from '../core/rate-limits/plan.js';
 import { assertManifests, type CheckOptions } from './check.js';
 import type { PetStoreConfig } from './define.js';
 
 /** The rules of a configuration. */
 class Shape implements Record<keyof PetStoreConfig, unknown> {
-  @IsOptional() @IsArray() extensions: unknown;
-  @IsOptional() @IsObject() plans: unknown;
+  @MayBeAbsent() @IsArray() extensions: unknown;
+  @MayBeAbsent() @IsObject() plans: unknown;
 }
 
 const READ = /\.m?js$/;
@@ -40,8 +41,8 @@ export async function loadExtensions(
   const loaded = (await import(pathToFileURL(file).href).catch((cause: unknown) => {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`cannot load ${name}: ${message}`, { cause });
-  })) as { default?: PetStoreConfig };
-  if (!loaded.default || typeof loaded.default !== 'object') {
+  })) as { default: PetStoreConfig };
+  if (Object.prototype.toString.call(loaded.default) !== '[object Object]') {
     throw new Error(`${name} must have "export default defineConfig({ extensions: [...] })"`);
   }
   const faults = shapeFaults(Shape, loaded.default);

@@ -131,6 +131,16 @@ describe('a manifest stops the start with one line that says what to do, for', (
         'CreateOrders1764720000000 and up(), not "dist/migrations/*.js"',
     ],
     [
+      'a verifier that is null',
+      [{ ...toys, verifier: null }],
+      'extension toys: verifier must be an object or a class with verify(), not null',
+    ],
+    [
+      'default scopes that are no list',
+      [{ ...toys, defaultScopes: 'toys:read' }],
+      'extension toys: defaultScopes must be an array',
+    ],
+    [
       'a scope of another form',
       [{ ...toys, scopes: { 'toys.read': 'Read toys.' } }],
       'extension toys: scopes must have scopes such as orders:read, each with a sentence, not toys.read',
