@@ -216,7 +216,7 @@ describe('petstore doctor', () => {
   it('reports two equal ports', async () => {
     const port = String(await freePort());
     const of = await findings(() => Object.assign(process.env, { PORT: port, ADMIN_PORT: port }));
-    expect(of('ports')[0]!.detail).toMatch(/^ADMIN_PORT cannot be used/);
+    expect(of('configuration')[0]!.detail).toMatch(/PORT, ADMIN_PORT and METRICS_PORT must differ/);
   });
 
   it('reports an extension that cannot be served', async () => {

@@ -78,5 +78,15 @@ export function table(head: string, rows: readonly (string | number)[][]): strin
   }
   const pad = (cell: string, column: number) =>
     cell + ' '.repeat(widths[column]! - stringWidth(cell));
-  return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n');
+  // Only the last cell of a row may have several lines.
+  const indent = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
+  return lines
+    .map((line) =>
+      line
+        .map(pad)
+        .join('  ')
+        .trimEnd()
+        .replaceAll('\n', `\n${' '.repeat(indent)}`),
+    )
+    .join('\n');
 }

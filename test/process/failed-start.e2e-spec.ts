@@ -80,7 +80,7 @@ describe('one line per cause', () => {
       'petstore.config.js',
       `import { toys } from './toys/index.js';
        import { food } from './food/index.js';
-       const errors = { taken: { code: 'pet_not_found', status: 404, meaning: 'Gone.' } };
+       const errors = { pet_not_found: { code: 'pet_not_found', status: 404, meaning: 'Gone.' } };
        export default { extensions: [toys, { ...food, compatibility: '^99.0.0', errors }] };`,
     );
     const causes = [

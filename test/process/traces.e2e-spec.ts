@@ -188,7 +188,7 @@ describe('traces', () => {
       await using postgres = await PostgresServer.start(program);
       const names = await spansOf({ DATABASE_URL: postgres.url });
       // The key, its first use, and the page.
-      for (const statement of ['keys.', 'UPDATE', 'pets.']) {
+      for (const statement of ['keys.find', 'keys.save-first-use', 'pets.']) {
         expect(names).toContainEqual(expect.stringMatching(`^pg\\.query:${statement}`));
       }
     });

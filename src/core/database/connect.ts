@@ -1,5 +1,5 @@
 import type { ClientConfig } from 'pg';
-import type { DataSource } from 'typeorm';
+import { type DataSource, QueryFailedError, TypeORMError } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { withHost } from '../config/urls.js';
 import { ExplainedError, explained, fixOf } from '../config/fixes.js';
@@ -24,6 +24,8 @@ export async function connect(dataSource: DataSource): Promise<DataSource> {
     return dataSource;
   } catch (error) {
     if (dataSource.isInitialized) await dataSource.destroy();
+    // An entity is wrong.
+    if (error instanceof TypeORMError && !(error instanceof QueryFailedError)) throw error;
     // An AggregateError, of several addresses of one name, has no message.
     const { code = '', message = '' } = driverErrorOf(error) as { code?: string; message?: string };
     const { hostname, port, searchParams } = new URL(withHost(options.url!));
