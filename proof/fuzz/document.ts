@@ -14,6 +14,7 @@ export interface Schema {
   minLength?: number;
   maxLength?: number;
   pattern?: string;
+  minItems?: number;
   maxItems?: number;
   items?: Schema;
   properties?: Record<string, Schema>;

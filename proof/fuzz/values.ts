@@ -55,8 +55,9 @@ export class Values {
     if (type === 'boolean') return fc.boolean();
     if (type === 'number') return fc.double({ noNaN: true, noDefaultInfinity: true });
     if (type === 'array') {
-      const { items = {}, maxItems = 5 } = schema;
-      return fc.array(this.valid(items), { maxLength: Math.min(maxItems, 5) });
+      const { items = {}, minItems = 0, maxItems = 5 } = schema;
+      const lengths = { minLength: minItems, maxLength: Math.min(maxItems, minItems + 5) };
+      return fc.array(this.valid(items), lengths);
     }
     if (type === 'object') return this.validObject(schema);
     return fc.constant(null);

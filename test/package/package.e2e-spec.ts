@@ -126,10 +126,14 @@ class Project {
     });
     const get: Get = (path) =>
       fetch(`http://127.0.0.1:${PORT}${path}`).catch(() => new Response(null, { status: 503 }));
-    await eventually(async () => (await get('/health/ready')).ok, 60_000);
-    await use(get);
-    server.kill('SIGTERM');
-    expect(await once(server, 'close')).toEqual([0, null]);
+    const closed = once(server, 'close');
+    try {
+      await eventually(async () => (await get('/health/ready')).ok, 60_000);
+      await use(get);
+    } finally {
+      server.kill('SIGTERM');
+    }
+    expect(await closed).toEqual([0, null]);
   }
 }
 

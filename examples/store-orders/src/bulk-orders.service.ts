@@ -37,7 +37,9 @@ export class BulkOrdersService {
   async place(lines: readonly NewOrder[], { clientId }: Caller): Promise<bigint[]> {
     const petIds = lines.map(({ petId }) => petId);
     const distinct = [...new Set(petIds)];
-    if (distinct.length < lines.length) throw errors.invalid_request('lines has a pet twice');
+    if (distinct.length < lines.length) {
+      throw orderErrors.pet_not_available('A pet appears more than once in lines');
+    }
     const orderIds = new Map<bigint, bigint>();
     await this.dataSource.transaction(async (manager) => {
       // In one order, so that two transactions that lock the same pets cannot deadlock.

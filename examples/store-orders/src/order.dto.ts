@@ -29,6 +29,8 @@ export class BulkOrder {
   @ApiProperty({
     description: 'The pets that are ordered: all of them, or none.',
     type: [NewOrder],
+    minItems: 1,
+    maxItems: MAX_LINES,
   })
   @IsArray()
   @ArrayMinSize(1)

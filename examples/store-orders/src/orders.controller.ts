@@ -1,15 +1,8 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import {
-  ApiCreatedResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import {
   ApiErrors,
   ApiPage,
-  BodyLimit,
   type Caller,
   Creates,
   CurrentCaller,
@@ -18,15 +11,7 @@ import {
   type Page,
   RequireScope,
 } from 'pet-store-service';
-import { BulkOrdersService } from './bulk-orders.service.js';
-import {
-  BulkOrder,
-  ListOrdersQuery,
-  MAX_LINES,
-  NewOrder,
-  OrderBody,
-  PlacedOrders,
-} from './order.dto.js';
+import { ListOrdersQuery, NewOrder, OrderBody } from './order.dto.js';
 import { orderErrors } from './order.errors.js';
 import { OrdersService } from './orders.service.js';
 
@@ -36,10 +21,7 @@ const OrderId = () =>
 @ApiTags('store')
 @Controller('store/orders')
 export class OrdersController {
-  constructor(
-    private readonly orders: OrdersService,
-    private readonly bulkOrders: BulkOrdersService,
-  ) {}
+  constructor(private readonly orders: OrdersService) {}
 
   @Post()
   @RequireScope('orders:write')
@@ -49,21 +31,6 @@ export class OrdersController {
   @ApiErrors('pet_not_found', orderErrors.pet_not_available)
   placeOrder(@Body() order: NewOrder, @CurrentCaller() { clientId }: Caller): Promise<OrderBody> {
     return this.orders.place(order, clientId);
-  }
-
-  @Post('bulk')
-  @RequireScope('orders:write')
-  // A line is an object with two members; the array and the body are values too.
-  @BodyLimit({ bytes: 524_288, values: 3 * MAX_LINES + 2 })
-  @Idempotent()
-  @ApiOperation({ summary: 'Place many orders', description: 'All pets are ordered, or none.' })
-  @ApiCreatedResponse({ description: 'The orders were placed.', type: PlacedOrders })
-  @ApiErrors('pet_not_found', orderErrors.pet_not_available)
-  async placeOrders(
-    @Body() { lines }: BulkOrder,
-    @CurrentCaller() caller: Caller,
-  ): Promise<PlacedOrders> {
-    return { orderIds: await this.bulkOrders.place(lines, caller) };
   }
 
   @Get()

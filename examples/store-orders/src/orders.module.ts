@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { BulkOrdersController } from './bulk-orders.controller.js';
 import { BulkOrdersService } from './bulk-orders.service.js';
 import { Order } from './order.entity.js';
 import { OrderMetrics } from './order.metrics.js';
@@ -9,7 +10,7 @@ import { Sales } from './sales.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([Order])],
-  controllers: [OrdersController],
+  controllers: [OrdersController, BulkOrdersController],
   providers: [OrdersService, BulkOrdersService, OrderMetrics, Sales],
 })
 export class OrdersModule {}

@@ -194,14 +194,14 @@ describe('store orders', () => {
     const petIds = added.map(({ id }) => Number(id));
     const lines = petIds.map((petId) => ({ petId, quantity: 1 }));
     const bulk = (all: object[], headers = {}) =>
-      post('/v1/store/orders/bulk', { lines: all }, headers);
+      post('/v1/store/bulk-orders', { lines: all }, headers);
 
     const sold = { petId: await newPet('sold'), quantity: 1 };
     await expectError(await bulk([...lines.slice(1), sold]), 409, 'pet_not_available');
     assert.equal(await statusOf(petIds[1]!), 'available');
     const unknown = { petId: 9_007_199_254_740_000, quantity: 1 };
     await expectError(await bulk([lines[0]!, unknown]), 404, 'pet_not_found');
-    await expectError(await bulk([lines[0]!, lines[0]!]), 400, 'invalid_request');
+    await expectError(await bulk([lines[0]!, lines[0]!]), 409, 'pet_not_available');
     const listener = mock.method(store.get(Sales), 'statusChanged');
 
     const header = { 'idempotency-key': `bulk-of-${last}` };
