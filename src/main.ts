@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=64
-// Large enough for the garbage of a request to die young: see docs/operating.md, "Memory".
+// Large enough for the garbage of a request to die young: see "Memory" in docs/operating.md.
 import 'reflect-metadata';
 import { existsSync, readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
