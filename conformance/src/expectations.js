@@ -1,13 +1,13 @@
 // The vocabulary of the files in data/: templates in requests, and expectations of responses.
 import { parseExact } from './exact-json.js';
 
-const TEMPLATE = /\{(pet|unknownKey|unique|repeat:(.+?):(\d+))\}/g;
+const TEMPLATE = /\{(pet|unknownKey|mainKey|unique|repeat:(.+?):(\d+))\}/g;
 /** It has the form of a key, and is none. */
 export const UNKNOWN_KEY = `psk_${'A'.repeat(43)}000000`;
 export const STATUSES = ['available', 'pending', 'sold'];
 
 /**
- * Replaces `{pet}` (the id of a pet), `{unknownKey}`, `{unique}` (the same within a check) and
+ * Replaces `{pet}` (the id of a pet), `{unknownKey}`, `{mainKey}`, `{unique}` (the same within a check) and
  * `{repeat:TEXT:COUNT}`.
  * @param {string} text
  * @param {{pet?: string, unique: string}} values

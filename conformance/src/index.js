@@ -118,10 +118,12 @@ function selected({ levels, only }) {
     throw new UsageError(`unknown level ${unknown}: the levels are ${LEVELS.join(', ')}`);
   }
   if (only === undefined) return CHECKS.filter(({ level }) => wanted.includes(level));
-  const chosen = CHECKS.filter(({ name }) =>
-    only.some((each) => name === each || name.startsWith(`${each}.`)),
+  const chosen = CHECKS.filter(
+    ({ name, level }) =>
+      wanted.includes(level) && only.some((each) => name === each || name.startsWith(`${each}.`)),
   );
-  if (chosen.length === 0) throw new UsageError(`no check has the name ${only.join(', ')}`);
+  if (chosen.length === 0)
+    throw new UsageError(`no check of these levels has the name ${only.join(', ')}`);
   return chosen;
 }
 

@@ -320,7 +320,7 @@ describe('the admin API', () => {
     [
       'POST',
       '',
-      { name: ' ', plan: 'Gold', perMinute: 1, scopes: ['nope'], expiresAt: '2020-01-01', x: 1 },
+      { name: ' ', plan: 'Gold', perMinute: 1, scopes: [''], expiresAt: '2020-01-01', x: 1 },
       ['"x" is', 'name must', 'plan must', 'perMinute must', 'scopes must', 'expiresAt must'],
     ],
     ['POST', '', { name: 'x', plan: 'enterprise', perDay: 0 }, ['perMinute is', 'perDay must']],

@@ -5,6 +5,8 @@ import { checkSmallServer } from './check-small-server.js';
 const DEFECTS: Record<string, string> = {
   // The specification.
   'any-key': 'core.auth.invalid-key',
+  'any-scheme': 'core.auth.other-scheme',
+  'filter-after-limit': 'core.list.status-filter',
   envelope: 'core.list.is-array',
   'default-limit': 'core.list.default-limit',
   'limit-plus-one': 'core.list.limit',
@@ -133,6 +135,12 @@ describe('the small server', () => {
     const failed = failedOf(report);
     expect(failed).toContain(name);
     expect([failed.length <= OTHERS + 1, failed]).toEqual([true, failed]);
+    expect(report.ok).toBe(false);
+  });
+
+  it('fails where no pet can be created, instead of skipping what needs one', async () => {
+    const { report } = await checkSmallServer(['no-create']);
+    expect(failedOf(report)).toContain('core.create.returns-pet');
     expect(report.ok).toBe(false);
   });
 });

@@ -170,7 +170,8 @@ export class SmallServer {
     body: string,
   ): string {
     const fields = request.headersDistinct.authorization ?? [];
-    const scheme = this.has('scheme-case-sensitive') ? /^Bearer +(\S+)$/ : /^bearer +(\S+)$/i;
+    const any = this.has('any-scheme') ? /^\S+ +(\S+)$/ : /^bearer +(\S+)$/i;
+    const scheme = this.has('scheme-case-sensitive') ? /^Bearer +(\S+)$/ : any;
     const white = this.has('tab-in-authorization') ? /^bearer\s+(\S+)$/i : scheme;
     const [, token] = white.exec(fields[0] ?? '') ?? [];
     const key = this.keys.get(token ?? '');
@@ -262,12 +263,14 @@ export class SmallServer {
     if (isBad && !this.has('cursor-ignored')) faults.push('cursor is invalid');
     if (faults.length > 0) throw invalid(...(this.has('first-fault-only') ? [faults[0]!] : faults));
     const from = BigInt(after ?? 0);
+    const isLate = this.has('filter-after-limit');
     const isSelected = (pet: Pet) =>
       (this.has('cursor-inclusive') && from > 0n ? pet.id >= from : pet.id > from) &&
-      (status === null || this.has('no-filter') || pet.status === status);
+      (status === null || this.has('no-filter') || isLate || pet.status === status);
     const selected = this.pets.filter(isSelected);
     if (this.has('descending')) selected.reverse();
-    const page = selected.slice(0, this.has('limit-plus-one') ? limit + 1 : limit);
+    const cut = selected.slice(0, this.has('limit-plus-one') ? limit + 1 : limit);
+    const page = isLate && status ? cut.filter((pet) => pet.status === status) : cut;
     const headers: Record<string, string> = {};
     if (selected.length > limit && !this.has('no-link')) {
       const parts = [`limit=${limit}`, ...(status === null ? [] : [`status=${status}`])];
@@ -331,6 +334,7 @@ export class SmallServer {
     const isFalling = this.has('ids-not-increasing') && this.lastId > 25n;
     const id = isReused ? twin.id : isFalling ? 1_000n - this.lastId : this.lastId;
     const pet = { id, name, categoryId, status };
+    if (this.has('no-create')) throw invalid('there is no room');
     if (this.has('default-status')) pet.status ??= 'available';
     if (this.has('name-trimmed')) pet.name = name.trim();
     if (this.has('name-normalised')) pet.name = name.normalize('NFC');

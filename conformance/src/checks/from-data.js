@@ -94,7 +94,7 @@ async function sendOnce(context, send, unique) {
 }
 
 async function sendCase(context, send, unique = context.unique('conformance')) {
-  const values = { unique };
+  const values = { unique, mainKey: context.keys.main };
   if (JSON.stringify(send).includes('{pet}')) {
     values.pet = String((await context.pet()).json.id);
   }

@@ -15,7 +15,11 @@ export const httpChecks = [
   ...read('http').map(({ send, expect, cost = {}, ...check }) => ({
     ...check,
     cost,
-    run: (context) => runRaw(context, send, expect),
+    run: async (context) => {
+      // The heads on the wire are not read for it.
+      context.spend(cost);
+      await runRaw(context, send, expect);
+    },
   })),
   ...read('smuggling').map(({ send, ...check }) => ({
     ...check,

@@ -26,13 +26,17 @@ export async function connect(dataSource: DataSource): Promise<DataSource> {
     if (dataSource.isInitialized) await dataSource.destroy();
     // An entity is wrong.
     if (error instanceof TypeORMError && !(error instanceof QueryFailedError)) throw error;
-    // An AggregateError, of several addresses of one name, has no message.
-    const { code = '', message = '' } = driverErrorOf(error) as { code?: string; message?: string };
-    const { hostname, port, searchParams } = new URL(withHost(options.url!));
-    const address = searchParams.get('host') ?? `${hostname || 'localhost'}:${port || 5432}`;
-    const reason = `PostgreSQL at ${address} cannot be used: ${message || code}`;
-    throw new ExplainedError(reason, fixOf('postgres', { code, message }) ?? CHECK_URL, error);
+    throw explainPostgres(error, options.url!);
   }
+}
+
+function explainPostgres(error: unknown, url: string): ExplainedError {
+  // An AggregateError, of several addresses of one name, has no message.
+  const { code = '', message = '' } = driverErrorOf(error) as { code?: string; message?: string };
+  const { hostname, port, searchParams } = new URL(withHost(url));
+  const address = searchParams.get('host') ?? `${hostname || 'localhost'}:${port || 5432}`;
+  const reason = `PostgreSQL at ${address} cannot be used: ${message || code}`;
+  return new ExplainedError(reason, fixOf('postgres', { code, message }) ?? CHECK_URL, error);
 }
 
 async function assertUtf8(dataSource: DataSource): Promise<void> {
