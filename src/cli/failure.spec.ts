@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { withBuiltIn } from '../built-in.js';
 import { ConfigError } from '../core/config/config.js';
 import { ExplainedError } from '../core/config/fixes.js';
@@ -92,6 +93,18 @@ describe(reportFailure.name, () => {
   ])('explains %s in one line', (error, line) => {
     expect(report(error)).toMatch(line);
     expect(report(error)).toMatch(/^error: [^\n]+\n$/);
+  });
+
+  it('prints the message of an argument that a command does not know', () => {
+    const parse = () => parseArgs({ args: ['--foo'], options: {} });
+    let error: unknown;
+    try {
+      parse();
+    } catch (caught) {
+      error = caught;
+    }
+    expect(report(error)).toMatch(/^error: Unknown option '--foo'[^\n]*\n$/);
+    expect(report(error)).not.toContain(' at ');
   });
 
   it('prints each fault of the configuration and of extensions on its own line', () => {

@@ -47,7 +47,8 @@ function frameOf(error: unknown): string | undefined {
 export function reasonOf(error: unknown): string {
   // Anything can be thrown.
   const { message, cause, errors } = Object(error) as Partial<AggregateError>;
-  const isProgrammingError = /^(?:Type|Reference|Range|Syntax)Error\b/.test(String(error));
+  // Not those of Node with a code, such as the faults that `parseArgs` finds.
+  const isProgrammingError = /^(?:Type|Reference|Range|Syntax)Error:/.test(String(error));
   if (isProgrammingError && cause === undefined) return `${String(error)}${placeOf(error)}`;
   const own = message || errors?.map(reasonOf).join(', ') || String(error);
   const reason = cause === undefined ? '' : reasonOf(cause);
