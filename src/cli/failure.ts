@@ -47,7 +47,7 @@ function frameOf(error: unknown): string | undefined {
 export function reasonOf(error: unknown): string {
   // Anything can be thrown.
   const { message, cause, errors } = Object(error) as Partial<AggregateError>;
-  // Not those of Node with a code, such as the faults that `parseArgs` finds.
+  // Errors of Node with a code, such as those of `parseArgs`, do not match: `TypeError [CODE]`.
   const isProgrammingError = /^(?:Type|Reference|Range|Syntax)Error:/.test(String(error));
   if (isProgrammingError && cause === undefined) return `${String(error)}${placeOf(error)}`;
   const own = message || errors?.map(reasonOf).join(', ') || String(error);

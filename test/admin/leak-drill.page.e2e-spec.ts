@@ -6,9 +6,8 @@ import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
 import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { tabTo } from '../support/keyboard.js';
 
-/** Runs in the page, not here. */
-declare const document: { activeElement: unknown };
 const CLIENT = { 'x-forwarded-for': '203.0.113.7' };
 const THIEF = { 'x-forwarded-for': '198.51.100.66' };
 
@@ -31,25 +30,13 @@ describeWith('chromium', 'the drill for a leaked key in the console', (executabl
   const heading = (name: string) => page.getByRole('heading', { level: 1, name });
 
   /** Presses Tab until an element with this text or label has the focus. */
-  async function tabTo(
-    name: string,
-    role: 'button' | 'link' | 'textbox' | 'searchbox' | 'spinbutton',
-  ): Promise<void> {
-    for (let count = 0; count < 80; count++) {
-      await page.keyboard.press('Tab');
-      const wanted = page.getByRole(role, { name, exact: true }).first();
-      if (await wanted.evaluate((element) => element === document.activeElement)) return;
-    }
-    throw new Error(`No ${role} "${name}" can be reached by keyboard`);
-  }
-
   async function press(name: string, role: 'button' | 'link' = 'button'): Promise<void> {
-    await tabTo(name, role);
+    await tabTo(page, name, role);
     await page.keyboard.press('Enter');
   }
 
-  async function type(text: string, name: string, role: Parameters<typeof tabTo>[1]) {
-    await tabTo(name, role);
+  async function type(text: string, name: string, role: Parameters<typeof tabTo>[2]) {
+    await tabTo(page, name, role);
     await page.keyboard.press('Control+A');
     await page.keyboard.type(text);
     await page.keyboard.press('Enter');

@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 /** Runs in the page, not here. */
 declare const document: { activeElement: unknown };
 
-type Role = 'button' | 'link' | 'textbox' | 'combobox' | 'searchbox';
+type Role = 'button' | 'link' | 'textbox' | 'combobox' | 'searchbox' | 'spinbutton';
 
 /** Presses Tab until an element with this text or label has the focus. */
 export async function tabTo(

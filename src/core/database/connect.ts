@@ -24,7 +24,7 @@ export async function connect(dataSource: DataSource): Promise<DataSource> {
     return dataSource;
   } catch (error) {
     if (dataSource.isInitialized) await dataSource.destroy();
-    // An entity is wrong.
+    // A fault of an entity, not of the connection.
     if (error instanceof TypeORMError && !(error instanceof QueryFailedError)) throw error;
     throw explainPostgres(error, options.url!);
   }

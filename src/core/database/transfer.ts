@@ -9,7 +9,7 @@ export interface Sequence {
 
 type Answer<Result> = Result | Promise<Result>;
 
-/** A database that is copied, or that is empty and receives the copy, in one transaction. */
+/** The source or the empty target of a copy. Each uses one transaction. */
 export interface TransferEnd {
   readonly engine: 'sqlite' | 'postgres';
   /** The columns that are stored, by table, without the table of migrations. */

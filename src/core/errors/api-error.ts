@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 
-/** What an error has besides its message. */
+/** Headers and cause of an error. */
 export interface ApiErrorOptions {
   /** Response headers that belong to this error, such as `Retry-After`. */
   headers?: Record<string, string>;

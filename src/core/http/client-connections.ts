@@ -68,7 +68,7 @@ export class ClientConnections {
     });
     this.servers.push(server);
     server.on('connection', (socket) => {
-      // Node keeps the address that is read here. Later, a client that is gone has none.
+      // Node caches the address. After a client has left, it could not be read any more.
       if (socket.remoteAddress === undefined) return socket.destroy();
       this.connections.set(socket, { waiting: [] });
       socket.once('close', () => this.connections.delete(socket));

@@ -14,7 +14,7 @@ const COLUMNS = `SELECT relname AS "table", attname AS "column",
   JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
   WHERE relkind IN ('r', 'p') AND NOT relispartition AND attgenerated = '' AND relname <> $1
   ORDER BY relname, attnum`;
-/** What stops triggers, and foreign keys, and what starts them again. */
+/** Statements that stop triggers and foreign keys, and statements that start them again. */
 const CHECKS = `
   SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname) AS stop,
     format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname,
@@ -33,7 +33,7 @@ interface Column {
   type: string;
 }
 
-/** One end of a copy. Its connection is its own: the statements of a copy may take long. */
+/** The source or target of a copy. It has a separate connection: its statements may take long. */
 export class PostgresTransfer implements TransferEnd {
   readonly engine = 'postgres';
   /** The type of each column, by table. */

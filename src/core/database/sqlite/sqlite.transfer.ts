@@ -10,7 +10,7 @@ const SEQUENCES = `SELECT s.name AS "table", c.name AS "column", CAST(s.seq AS t
 const KEY = `SELECT c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c ON c.pk = 1
   WHERE s.name = ? AND s.sql LIKE '%AUTOINCREMENT%'`;
 
-/** One end of a copy. No server can have the file while it is open. */
+/** The source or target of a copy. No server can open the file during the copy. */
 export class SqliteTransfer implements TransferEnd {
   readonly engine = 'sqlite';
   private readonly release: () => void;
