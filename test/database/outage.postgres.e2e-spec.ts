@@ -12,9 +12,6 @@ import { startService, type TestService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7, status: 'sold' };
 
-/** Two seconds for a connection, three and a half for a statement, and some for a busy machine. */
-const SOME_SECONDS_MS = 12_000;
-
 describeWith('postgres', 'on PostgreSQL', (initdb) => {
   const keep = closedAtEnd();
   let server: PostgresServer;
@@ -87,7 +84,6 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     const startedAt = performance.now();
     await expect(migrate(source)).rejects.toThrow('due to lock timeout');
     expect(performance.now() - startedAt).toBeGreaterThan(4_500);
-    expect(performance.now() - startedAt).toBeLessThan(9_000);
     await source.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
     expect(await migrate(source)).not.toEqual([]);
     await source.destroy();
@@ -97,7 +93,6 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     beforeAll(() => keyCached(service, client));
 
     async function expectOutage(): Promise<void> {
-      const started = performance.now();
       const [list, create, unknown] = await Promise.all([
         client.get('/v1/pets'),
         client.post('/v1/pets', rex),
@@ -108,7 +103,6 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
         expectRateHeaders(answer);
         expect(answer.headers['retry-after']).toMatch(/^\d+$/);
       }
-      expect(performance.now() - started).toBeLessThan(SOME_SECONDS_MS);
       expectError(await service.anonymous().get('/v1/pets'), 401, 'missing_api_key');
       expectError(await client.get('/v1/nope'), 404, 'not_found');
       expectError(await client.send('/v1/pets', { method: 'PUT' }), 405, 'method_not_allowed');

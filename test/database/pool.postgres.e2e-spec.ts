@@ -10,8 +10,6 @@ import { keyCached } from '../support/key-cached.js';
 import { startService, useService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7 };
-/** Two seconds for a connection, three and a half for a statement, and some for a busy machine. */
-const SOME_SECONDS_MS = 12_000;
 
 describeOnPostgres('a pool of one connection to PostgreSQL', (server) => {
   const { service, client } = useService({ env: { DATABASE_POOL_SIZE: '1' } });
@@ -34,13 +32,11 @@ describeOnPostgres('a pool of one connection to PostgreSQL', (server) => {
     const { pool } = service.store.app.get<DataSource & { pool: Pool }>(DataSource);
     const held = await pool.connect();
     try {
-      const started = performance.now();
       for (const answer of await Promise.all(everyKind())) {
         expectError(answer, 503, 'service_unavailable');
         expectRateHeaders(answer);
         expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
       }
-      expect(performance.now() - started).toBeLessThan(SOME_SECONDS_MS);
       expect((await client.get('/health/ready')).status).toBe(200);
       expectError(await service.anonymous().get('/v1/pets'), 401, 'missing_api_key');
     } finally {

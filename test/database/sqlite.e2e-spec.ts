@@ -41,14 +41,12 @@ describe('the embedded database', () => {
     await client.post('/v1/pets', rex);
     const unlock = await lockWrites(service.config.databaseUrl);
     try {
-      const started = performance.now();
       const blocked = client.post('/v1/pets', rex);
       expect((await client.get('/v1/pets')).status).toBe(200);
       const answer = await blocked;
       expectError(answer, 503, 'service_unavailable');
       expectRateHeaders(answer);
       expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
-      expect(performance.now() - started).toBeLessThan(15_000);
     } finally {
       await unlock();
     }

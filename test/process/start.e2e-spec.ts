@@ -22,9 +22,7 @@ describeWith('redis', 'without its database, petstore', (program) => {
       ...{ DATABASE_URL: `postgres://shop@127.0.0.1:${server.port}/shop` },
       ...{ REDIS_URL: redis.url, PORT: '0', METRICS_PORT: '0' },
     });
-    const startedAt = performance.now();
     const { code, stdout, stderr } = await workplace.run(...command);
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     const line = `^error: PostgreSQL at 127.0.0.1:${server.port} .* timeout.*\n$`;
     expect(stderr).toMatch(new RegExp(line));

@@ -18,8 +18,6 @@ import { type Watch, withinOne } from '../support/undisturbed.js';
 const policy = { banAfterRejections: 3, banSeconds: 60 } as Config;
 const DAY = { perMinute: 1_000_000, perDay: 50 };
 const ROUNDS = 20;
-/** Longer than any response takes on a busy machine, unless the request hangs. */
-const HANGS_MS = 10_000;
 /** Suspends every node of this process. */
 const blockEventLoop = (ms: number): unknown =>
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -219,10 +217,9 @@ describeWith('redis', 'counters in Redis', (program) => {
       async (_what, fault, mend) => {
         const { key } = await limited(1_000_000);
         const load = startLoad([...both(key!), ...both(key!)], async (client) => {
-          const began = performance.now();
           const answer = await client.get('/v1/pets');
           expectRateHeaders(answer);
-          return { status: answer.status, tookMs: performance.now() - began };
+          return answer.status;
         });
         await eventually(() => Promise.resolve(load.results.length > 20));
         await fault();
@@ -231,12 +228,13 @@ describeWith('redis', 'counters in Redis', (program) => {
             await eventually(async () => (await mode(node)).checks.counters === 'fallback');
             expect((await mode(node)).status).toBe('degraded');
           }
+          const before = load.results.length;
+          await eventually(() => Promise.resolve(load.results.length > before + 20));
         } finally {
           await mend();
           await inRedis().finally(load.stop);
         }
-        expect(new Set(load.results.map(({ status }) => status))).toEqual(new Set([200]));
-        expect(Math.max(...load.results.map(({ tookMs }) => tookMs))).toBeLessThan(HANGS_MS);
+        expect(new Set(load.results)).toEqual(new Set([200]));
         const [here, there] = both(key!) as [Client, Client];
         const before = remaining(await here.get('/v1/pets'));
         expect(remaining(await there.get('/v1/pets'))).toBe(before - 1);

@@ -38,10 +38,10 @@ describe(exactNumber.name, () => {
 
   it('reads a number of 64 KiB in linear time', () => {
     const zeros = `1${'0'.repeat(65_000)}1`;
-    const startedAt = performance.now();
+    const before = process.cpuUsage();
     expect(exactNumber(zeros) > 10n ** 65_000n).toBe(true);
     expect(exactNumber(`0.${zeros}`)).toBeCloseTo(0.1);
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(process.cpuUsage(before).user).toBeLessThan(500_000);
   });
 });
 
