@@ -3,16 +3,20 @@ import { sameStatement, type Statement } from '../database/database.js';
 /** How long PostgreSQL waits for an unfinished request with the same key. */
 const LOCK_TIMEOUT = '50ms';
 
-/** Finds a record. Parameters: client, key, time after which it was created. */
+/**
+ * Finds a record. Parameters: client, key, time after which it was created. On PostgreSQL, LIMIT
+ * keeps a plan that was made when the table was empty from reading all of it.
+ */
 export const FIND: Statement = {
   name: 'idempotency.find',
   sqlite: `SELECT body_digest AS "bodyDigest", answer FROM idempotency_records
     WHERE client_id = $1 AND idempotency_key = $2 AND created_at > $3`,
-  postgres: `SELECT body_digest AS "bodyDigest", answer
-    FROM unnest($1::text[], $2::text[], $3::bigint[])
+  postgres: `SELECT found.* FROM unnest($1::text[], $2::text[], $3::bigint[])
       WITH ORDINALITY AS input(client, wanted, expired, ordinal)
-    LEFT JOIN idempotency_records
-      ON client_id = client AND idempotency_key = wanted AND created_at > expired
+    LEFT JOIN LATERAL (
+      SELECT body_digest AS "bodyDigest", answer FROM idempotency_records
+      WHERE client_id = client AND idempotency_key = wanted AND created_at > expired
+      LIMIT 1) found ON true
     ORDER BY ordinal`,
   isBatched: true,
 };

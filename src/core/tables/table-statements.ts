@@ -11,14 +11,18 @@ export interface TableSource {
   readonly given: readonly TableColumn[];
 }
 
-/** Selects the row with a primary key. */
+/**
+ * Selects the row with a primary key. On PostgreSQL, LIMIT keeps a plan that was made when the
+ * table was empty from reading all of it.
+ */
 export function findStatement({ name, key, columns }: TableSource): Statement {
   const select = namesOf(columns);
   return {
     name: `${name}.find`,
     sqlite: `SELECT ${select} FROM "${name}" WHERE "${key.name}" = $1`,
-    postgres: `SELECT ${select} FROM ${batchInput([key])}
-      LEFT JOIN "${name}" ON "${key.name}" = input.p1 ORDER BY input.ordinal`,
+    postgres: `SELECT found.* FROM ${batchInput([key])} LEFT JOIN LATERAL
+      (SELECT ${select} FROM "${name}" WHERE "${key.name}" = input.p1 LIMIT 1) found ON true
+      ORDER BY input.ordinal`,
     isBatched: true,
   };
 }
