@@ -8,8 +8,6 @@ import { RedisServer } from '../support/redis.js';
 import { type Finding, jsonInProcess, runInProcess } from '../support/run-program.js';
 import { startService } from '../support/start-service.js';
 
-jest.setTimeout(60_000);
-
 const environment = { ...process.env };
 afterEach(() => {
   process.env = { ...environment };

@@ -17,8 +17,6 @@ interface Finding {
   fix: string | null;
 }
 
-jest.setTimeout(60_000);
-
 describeOnPostgres('connecting to PostgreSQL', (server) => {
   const environment = { ...process.env };
   afterEach(() => {

@@ -4,8 +4,6 @@ import { PostgresServer } from '../support/postgres.js';
 import { jsonInProcess } from '../support/run-program.js';
 import { startService } from '../support/start-service.js';
 
-jest.setTimeout(60_000);
-
 describeWith('postgres', 'a PostgreSQL whose database turns synchronous_commit off', (initdb) => {
   const keep = closedAtEnd();
 

@@ -128,7 +128,7 @@ class Project {
       fetch(`http://127.0.0.1:${PORT}${path}`).catch(() => new Response(null, { status: 503 }));
     const closed = once(server, 'close');
     try {
-      await eventually(async () => (await get('/health/ready')).ok, 60_000);
+      await eventually(async () => (await get('/health/ready')).ok);
       await use(get);
     } finally {
       server.kill('SIGTERM');
@@ -292,7 +292,7 @@ describeWith('postgres', 'the package', (initdb) => {
       });
       let output = '';
       server.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-      await eventually(() => Promise.resolve(output.includes('curl')), 60_000);
+      await eventually(() => Promise.resolve(output.includes('curl')));
       expect(output).toMatch(/with 30 sample pets\)\n.* npx pet-store-service keys issue /);
       const [, key] = /^ +(psk_\w+)$/m.exec(output)!;
       const headers = { authorization: `Bearer ${key}` };

@@ -20,7 +20,6 @@ import { startLoad } from '../support/load.js';
 import { Workplace } from '../support/petstore-process.js';
 import { jsonInProcess, runInProcess } from '../support/run-program.js';
 
-jest.setTimeout(120_000);
 const ENTERPRISE = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
 const REX = { name: 'Rex', categoryId: 1 };
 

@@ -1,9 +1,6 @@
 import { Client } from '../support/client.js';
 import { workplaceWithOrders } from '../support/workplace-with-orders.js';
 
-// A test here starts the program several times.
-jest.setTimeout(180_000);
-
 describe('petstore orders', () => {
   it('closes expired orders while the server runs', async () => {
     using workplace = workplaceWithOrders();

@@ -5,9 +5,6 @@ import { expectError } from '../support/expectations.js';
 import { Workplace } from '../support/petstore-process.js';
 import { workplaceWithOrders } from '../support/workplace-with-orders.js';
 
-// A test here starts the program several times.
-jest.setTimeout(180_000);
-
 describe('petstore.config.js', () => {
   it('the server and every command read petstore.config.js', async () => {
     using workplace = workplaceWithOrders();

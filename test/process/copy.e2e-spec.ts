@@ -12,7 +12,6 @@ import { PostgresServer } from '../support/postgres.js';
 import { Random } from '../support/random.js';
 import { withinOne } from '../support/undisturbed.js';
 
-jest.setTimeout(300_000);
 const [PETS, KEYS] = [60_000, 2_000];
 const [KILLS, KILLS_BACK] = [10, 3];
 const GUIDE = readFileSync('docs/scaling.md', 'utf8');

@@ -2,9 +2,6 @@ import { describeWith } from '../support/engines.js';
 import { PostgresServer } from '../support/postgres.js';
 import { workplaceWithOrders } from '../support/workplace-with-orders.js';
 
-// A test here starts the program several times.
-jest.setTimeout(180_000);
-
 const CREATE_PETS = 'CreatePets1764633600000 of pets';
 const CREATE_ORDERS = 'CreateOrders1764720000000 of store-orders';
 const OWN = ['CreateSchema1764633600000', CREATE_PETS];

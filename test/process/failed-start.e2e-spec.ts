@@ -6,9 +6,6 @@ import { Workplace } from '../support/petstore-process.js';
 import { PostgresServer } from '../support/postgres.js';
 import { workplaceWithOrders } from '../support/workplace-with-orders.js';
 
-// A test here starts the program several times.
-jest.setTimeout(180_000);
-
 const PRODUCTION = { NODE_ENV: 'production', LOG_FORMAT: 'json', PORT: '0', METRICS_PORT: '0' };
 /** All that the service must share with an extension. */
 const SHARED = [

@@ -4,7 +4,6 @@ import { Workplace } from '../support/petstore-process.js';
 import { jsonInProcess } from '../support/run-program.js';
 import { withinOne } from '../support/undisturbed.js';
 
-jest.setTimeout(120_000);
 const SAVED_WITHIN_MS = 15_000;
 
 describe('petstore serve, killed with SIGKILL', () => {

@@ -6,8 +6,6 @@ import { PostgresServer } from '../support/postgres.js';
 import { RedisServer } from '../support/redis.js';
 import { workplaceWithOrders } from '../support/workplace-with-orders.js';
 
-jest.setTimeout(180_000);
-
 interface Line {
   level: string;
   msg: string;

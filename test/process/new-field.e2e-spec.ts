@@ -6,9 +6,6 @@ import { cloneOfRepository } from '../support/clone.js';
 import { applyEdit, blocksOf } from '../support/guide-edits.js';
 import { Workplace } from '../support/petstore-process.js';
 
-// It compiles the service.
-jest.setTimeout(300_000);
-
 /** Applies the edits of the example in CONTRIBUTING.md. @returns the files */
 function applyExample(directory: string): string[] {
   const guide = readFileSync('CONTRIBUTING.md', 'utf8');

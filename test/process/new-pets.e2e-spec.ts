@@ -6,9 +6,6 @@ import { describeWith } from '../support/engines.js';
 import { Workplace } from '../support/petstore-process.js';
 import { PostgresServer } from '../support/postgres.js';
 
-// It compiles a package, and starts the program several times.
-jest.setTimeout(300_000);
-
 /** A project with the packages of the service, and the service itself. */
 function workplaceWithPackages(): Workplace {
   const workplace = new Workplace();

@@ -10,8 +10,6 @@ import { freePort } from '../support/free-port.js';
 import { type Served, Workplace } from '../support/petstore-process.js';
 import { jsonInProcess } from '../support/run-program.js';
 
-jest.setTimeout(120_000);
-const START_MS = 60_000;
 const HAS_SUCCEEDED = [({ ok }: Response) => ok, () => false] as const;
 
 describe('petstore', () => {
@@ -23,7 +21,7 @@ describe('petstore', () => {
 
   const run = (...argv: string[]) => jsonInProcess(`sqlite:${workplace.databaseFile}`, ...argv);
   const isIntroduced = (server: Served) =>
-    eventually(() => Promise.resolve(server.output().includes('curl')), START_MS);
+    eventually(() => Promise.resolve(server.output().includes('curl')));
   const keyIn = (server: Served) => /^ +(psk_\w+)$/m.exec(server.output())?.[1] ?? '';
 
   it('prints a key, a working curl line and the documentation at the first start only', async () => {
@@ -74,7 +72,7 @@ describe('petstore', () => {
     const child = workplace.start(['serve', '--json'], { PORT: String(port), METRICS_PORT: '0' });
     let out = '';
     child.stdout!.on('data', (chunk: Buffer) => (out += chunk.toString()));
-    await eventually(() => Promise.resolve(out.endsWith('}\n')), START_MS);
+    await eventually(() => Promise.resolve(out.endsWith('}\n')));
     child.kill('SIGHUP');
     expect(await once(child, 'close')).toEqual([0, null]);
     expect(JSON.parse(out)).toEqual({
@@ -101,7 +99,7 @@ describe('petstore', () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const isLive = () => fetch(`http://127.0.0.1:${port}/health/live`).then(...HAS_SUCCEEDED);
-    await eventually(isLive, START_MS);
+    await eventually(isLive);
     npx.kill('SIGTERM');
     // The server holds the pipe until it ends.
     npx.stdout.resume();
@@ -120,7 +118,7 @@ describe('petstore', () => {
     let output = '';
     npm.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const isLive = () => fetch(`http://127.0.0.1:${port}/health/live`).then(...HAS_SUCCEEDED);
-    await eventually(isLive, START_MS);
+    await eventually(isLive);
     npm.kill('SIGTERM');
     // The server holds the pipe until it ends.
     await once(npm, 'close');

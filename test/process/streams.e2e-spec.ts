@@ -5,8 +5,6 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { Workplace } from '../support/petstore-process.js';
 
-jest.setTimeout(120_000);
-
 describe('standard output', () => {
   const workplace = new Workplace();
   let full: number;

@@ -9,8 +9,6 @@ import { freePort } from '../support/free-port.js';
 import { applyEdit, blocksOf } from '../support/guide-edits.js';
 import { PostgresServer } from '../support/postgres.js';
 
-// It compiles the service twice, and an extension.
-jest.setTimeout(600_000);
 const START_MS = 120_000;
 const SERVER = /^(?:\w+=\S+ )*(?:npm start|npx petstore serve)$/;
 

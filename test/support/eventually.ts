@@ -1,5 +1,5 @@
 /** Longer than any promise, because the machine may be busy. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 
 /** Waits until a condition holds. */
 export async function eventually(

@@ -53,7 +53,7 @@ export class Workplace implements Disposable {
     const closed = once(child, 'close') as Promise<[number | null]>;
     const [stdout, stderr] = [collect(child.stdout!), collect(child.stderr!)];
     const origin = `http://127.0.0.1:${port}`;
-    const deadline = performance.now() + 60_000;
+    const deadline = performance.now() + 120_000;
     let refusal: string | undefined;
     for (;;) {
       const { exitCode, signalCode } = child;

@@ -93,7 +93,7 @@ export class PostgresServer extends Postgres implements AsyncDisposable {
       ],
       { ...this.account, cwd: this.directory, stdio: 'ignore' },
     );
-    const deadline = performance.now() + 15_000;
+    const deadline = performance.now() + 60_000;
     while (performance.now() < deadline) {
       const rows = await this.query('SELECT 1').catch(() => undefined);
       if (rows !== undefined) return;

@@ -4,7 +4,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Answer } from './client.js';
 
 /** A connection without a response for this time hangs. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 60_000;
 const STATUS_LINE = /^HTTP\/1\.1 ([1-5]\d\d) [\x20-\x7e]*$/;
 const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ?([\t\x20-\xff]*)$/;
 

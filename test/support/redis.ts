@@ -72,7 +72,7 @@ export class RedisServer implements AsyncDisposable {
     const always = ['--port', String(this.port), '--bind', '127.0.0.1'];
     const options = [...always, '--save', '', '--appendonly', 'no', ...this.options, ...more];
     this.child = spawn(this.program, options, { cwd: this.directory, stdio: 'ignore' });
-    const deadline = performance.now() + 10_000;
+    const deadline = performance.now() + 60_000;
     while (performance.now() < deadline) {
       if ((await this.call('PING').catch(() => undefined)) === 'PONG') return;
       await new Promise((resume) => setTimeout(resume, 25));
