@@ -11,7 +11,7 @@ import { inWords, type Part, type Result, type Run } from '../part.js';
 import { type Entry, Ledger } from './ledger.js';
 import { listAll } from './list-all.js';
 
-const KILLS = { full: 200, short: 5 };
+const KILLS = { full: 200, short: 3 };
 const WRITERS = 16;
 /** Writers by an extension that injects requests, beside them. */
 const TOOL_WRITERS = 4;

@@ -10,7 +10,7 @@ import { Document } from './document.js';
 import { DisposableKeys } from './disposable-keys.js';
 import { type FuzzRequest, type Keys, Requests } from './requests.js';
 
-const INPUTS = { full: 100_000, short: 1_000 };
+const INPUTS = { full: 100_000, short: 500 };
 /** At the same time, so that the client and the server each use a core. */
 const CALLERS = 8;
 /** Callers of an extension that injects requests, beside them. */

@@ -21,7 +21,7 @@ import {
 import { AMPLE, System } from './system.js';
 
 /** On both engines together. */
-const SEQUENCES = { full: 5_000, short: 20 };
+const SEQUENCES = { full: 5_000, short: 12 };
 const LONGEST = 25;
 /** So that lists have several pages from the beginning. */
 const FIRST_PETS = 30;

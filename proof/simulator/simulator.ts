@@ -1,7 +1,7 @@
 import { inWords, type Part, type Result, type Run } from '../part.js';
 import { simulate } from './simulation.js';
 
-const SEEDS = { full: 10_000, short: 150 };
+const SEEDS = { full: 10_000, short: 60 };
 
 async function run({ seed, isShort, path }: Run): Promise<Result> {
   const seeds = isShort ? SEEDS.short : SEEDS.full;
