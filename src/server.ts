@@ -83,7 +83,8 @@ export async function createApp(
 
 /** Starts the service and listens. */
 export async function startPetStore(options: StartOptions = {}): Promise<PetStore> {
-  const config = options.config ?? loadConfig(undefined, settingsOf(options.extensions ?? []));
+  const settings = () => settingsOf(withBuiltIn(options.extensions ?? []));
+  const config = options.config ?? loadConfig(undefined, settings());
   const logger = options.logger ?? (await createLogger(config));
   const { port, host, adminPort, adminHost, tracing } = config;
   // OpenTelemetry is loaded on demand.

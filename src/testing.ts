@@ -9,6 +9,7 @@ import { Clock } from './core/time/clock.js';
 import { loadConfig } from './core/config/config.js';
 import { KeysService, type NewKey } from './core/keys/keys.service.js';
 import type { PetStoreConfig } from './extensions/define.js';
+import { withBuiltIn } from './built-in.js';
 import { settingsOf } from './extensions/settings.js';
 import type { PetStore } from './pet-store.js';
 import { startPetStore, type StartOptions } from './server.js';
@@ -116,7 +117,7 @@ export async function startTestStore(options: TestStoreOptions = {}): Promise<Te
         DATABASE_URL: databaseUrl ?? `sqlite:${join(directory, 'petstore.db')}`,
         ...env,
       },
-      settingsOf(extensions),
+      settingsOf(withBuiltIn(extensions)),
     );
     const store = await startPetStore({
       config,

@@ -85,4 +85,22 @@ describeOnPostgres('Idempotency-Key on two nodes', (server) => {
     expect(answer.status).toBe(201);
     expect(answer.headers['idempotent-replayed']).toBeUndefined();
   });
+
+  it('names no resource where the commit fails', async () => {
+    await server.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN RAISE EXCEPTION 'refused'; END $$;
+       CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON pets DEFERRABLE INITIALLY DEFERRED
+         FOR EACH ROW EXECUTE FUNCTION refuse()`,
+      url,
+    );
+    try {
+      const answer = await post(0, 'not committed');
+      expect(answer.status).toBe(500);
+      expect(answer.headers['location']).toBeUndefined();
+    } finally {
+      await server.query('DROP FUNCTION refuse CASCADE', url);
+    }
+    expect(await animals('not committed')).toBe(0);
+  });
 });

@@ -14,7 +14,8 @@ export interface Statement {
   readonly postgres: string;
   /**
    * The text for PostgreSQL takes an array per parameter and returns one row per element, in their
-   * order: the calls of one tick become one statement. A row that begins with NULL means "no row".
+   * order: the calls of one tick become one statement. NULL in the first column means that there is
+   * no row, so that column must not be nullable.
    */
   readonly isBatched?: true;
   /**

@@ -9,6 +9,8 @@ declare module 'fastify' {
     operation: string | undefined;
     /** Why the request was rejected or failed, and the address of the client. */
     rejection: { code: string; address: string } | undefined;
+    /** The bytes of the body as they were sent. */
+    rawBody?: Buffer | undefined;
     /** Why the body could not be read. */
     bodyError: Error | undefined;
   }

@@ -116,11 +116,11 @@ export class Transport {
     const { raw, routeOptions } = request;
     try {
       const { bytes } = bodyRulesOf(routeOptions.config);
-      request.body = await readBody(raw, this.connections.failureOf(raw), bytes);
+      request.rawBody = await readBody(raw, this.connections.failureOf(raw), bytes);
     } catch (error) {
       request.bodyError = error as Error;
     }
-    // Otherwise the client is gone.
+    // If the client is gone, the request ends here.
     if (!raw.socket.destroyed) done();
   }
 }

@@ -11,11 +11,11 @@ export class IdempotencyRecord {
   @PrimaryColumn({ name: 'idempotency_key', length: 255 })
   idempotencyKey!: string;
 
-  /** SHA-256 of the operation and the body as sent, base64url. */
+  /** SHA-256 of the method, the target and the body as sent, base64url. */
   @Column({ name: 'body_digest', length: 43 })
   bodyDigest!: string;
 
-  /** JSON text; empty for a response without a body. */
+  /** JSON text; empty for a response without a body, and until the handler has returned. */
   @Column({ type: 'text' })
   answer!: string;
 

@@ -49,7 +49,10 @@ export interface Outcome {
 export class IdempotencyService {
   /** Deletes the records of more than a day ago. */
   readonly purge: Flush;
-  /** First requests of this process that are in progress. */
+  /**
+   * First requests of this process that are in progress. A repeat is rejected before it waits for
+   * the writer of SQLite, or holds a connection to PostgreSQL.
+   */
   private readonly inProgress = new Set<string>();
   private readonly replays: Counter;
 
@@ -87,6 +90,7 @@ export class IdempotencyService {
       const run = () => this.runAndStore(request, handle);
       return { response: await inSharedTransaction(dataSource, run), isReplay: false };
     } catch (error) {
+      // The other request may have committed while the claim waited.
       const latest = isInUse(error) ? await this.find(request) : undefined;
       if (latest === undefined) throw error;
       return latest;
@@ -116,7 +120,8 @@ export class IdempotencyService {
     const claim = [clientId, idempotencyKey, bodyDigest, this.clock.now(), this.expiredMs()];
     const claimed = await this.database.write(CLAIM, ...claim).catch(rejectHeld);
     if (claimed.length === 0) throw inUse();
-    // Applies `@Exclude()` before the response is stored: a serializer of the class runs later.
+    // `ClassSerializerInterceptor` of the controller runs later, when the response with what
+    // `@Exclude()` leaves out would be stored already.
     const response: unknown = instanceToPlain(await handle());
     const answer = response === undefined ? '' : stringifyJson(response);
     await this.database.write(ANSWER, answer, clientId, idempotencyKey);

@@ -31,7 +31,7 @@ const ON_CONFLICT = `ON CONFLICT (client_id, idempotency_key) DO UPDATE
 /**
  * Inserts a record without an answer, and returns a row unless there is a record. Parameters:
  * client, key, digest of the body, time, time of expiry. On PostgreSQL, the lock timeout applies to
- * this statement only.
+ * this statement; if there is a record, the rollback resets it.
  */
 export const CLAIM: Statement = {
   name: 'idempotency.claim',

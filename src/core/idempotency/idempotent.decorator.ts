@@ -98,7 +98,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     );
     if (!isReplay) return response;
     replyOf(context).header('idempotent-replayed', 'true');
-    // On a replay, `@Creates()` may not have run, so set Location here.
+    // Below `@Creates()`, this is the outer interceptor, so on a replay its own has not run.
     setLocation(context, response, this.address);
     return response;
   }

@@ -11,16 +11,9 @@ import { invalidRequest, notJson, undeclared, unsupported } from './invalid-requ
 import { parseBody } from './json.js';
 import { STRICT_INPUT } from './strict-input.decorator.js';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The bytes of the body as they were sent. */
-    rawBody?: Buffer | undefined;
-  }
-}
-
 /**
  * The last guard, after the key, the quota and the scopes. Rejects a malformed request and a query
- * that `@StrictInput()` does not allow, and parses the body that Fastify has buffered.
+ * that `@StrictInput()` does not allow, and parses the body that the transport has buffered.
  */
 @Injectable()
 export class ContentGuard implements CanActivate {
@@ -36,8 +29,6 @@ export class ContentGuard implements CanActivate {
     const request = requestOf(context);
     assertTarget(request);
     const { headers } = request.raw;
-    const bytes = (request.rawBody = request.body as Buffer | undefined);
-    request.body = undefined;
     const declared = this.declared.of(context);
     // An unknown path or a wrong method takes precedence over what follows.
     if (declared === undefined) return true;
@@ -46,7 +37,7 @@ export class ContentGuard implements CanActivate {
     if (query.length > 0 && !declared.mayHaveQuery) {
       throw invalidRequest(query.map((name) => undeclared(name, 'query')));
     }
-    request.body = contentOf(bytes, headers, declared);
+    request.body = contentOf(request.rawBody, headers, declared);
     return true;
   }
 }

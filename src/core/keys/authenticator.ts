@@ -18,7 +18,8 @@ import { Verifiers } from './verifiers.js';
 /**
  * Only spaces may separate scheme and token. Any other white space makes the token invalid rather
  * than missing. Node has already removed the white space at the end of the header. A comma joins
- * two headers: a token in either of them is invalid.
+ * two headers: a token in either of them is invalid. `Bearer x` and `Basic x, Bearer y` have a
+ * token; `Basic x` and an empty header have none.
  */
 const BEARER = /^(?:Bearer(?: +|(?=[\s,]))|(?=,|.*, Bearer\b))(.*)$/i;
 

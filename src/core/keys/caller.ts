@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { requestOf } from '../http/request.js';
 import type { Quota } from '../rate-limits/limits.js';
 
-/** The sender of a request, as identified by its key or token. Immutable. */
+/** The sender of a request, as identified by its key or token. */
 export interface Caller {
   /** The client that holds the key. All keys of a client share it; it survives rotation. */
   readonly clientId: string;

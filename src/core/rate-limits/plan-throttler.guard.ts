@@ -8,8 +8,8 @@ import { RateLimiter } from './rate-limiter.js';
 
 /**
  * Applies the limits of the caller's plan, then any `@Throttle()` limit. It counts in
- * `RateLimitStore`: the storage of the throttler counts each window on its own, so a request cannot
- * count in all windows or in none.
+ * `RateLimitStore`, not in the storage of the throttler, which counts each window on its own: a
+ * request could count in one and not in the other.
  */
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {

@@ -12,9 +12,9 @@ const OPENING_TIMEOUT_MS = 2_000;
 const MAX_STATEMENTS = 200;
 
 /**
- * A connection that syncs every commit, so that it survives a power failure, and keeps its prepared
- * statements. The file is not mapped into memory: a mapped file that is truncated kills the process
- * (SIGBUS).
+ * A connection that keeps its prepared statements. It syncs every commit, so that it survives a
+ * power failure, unless `SqliteWriter` turns that off for a group in the background. The file is
+ * not mapped into memory: a mapped file that is truncated kills the process (SIGBUS).
  */
 export class DurableDatabase extends Sqlite {
   private readonly byText = new LRUCache<string, Prepared>({

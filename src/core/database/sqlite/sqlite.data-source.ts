@@ -20,10 +20,13 @@ const TIMED_OUT =
 
 type Query = BetterSqlite3QueryRunner['query'];
 
-/** TypeORM on SQLite, with one writer at a time. */
+/**
+ * TypeORM on SQLite, with one writer at a time. There are three connections: that of the writer,
+ * for transactions and for the writes of `SqliteDatabase`; TypeORM's own, for its statements
+ * outside of transactions; and that of `SqliteDatabase`, for reads.
+ */
 export class SqliteDataSource extends ScopedDataSource {
   readonly path: string;
-  /** Its connection is for transactions. */
   readonly writer: SqliteWriter;
   private identity: string | undefined;
 

@@ -16,8 +16,8 @@ const LOCK_RETRY_MS = 2;
 const MAX_GROUP_MS = 5;
 
 /**
- * Whether the commit survives a power failure; `alone`: a durable write on another connection of
- * this process, which shares its commit with no other.
+ * A commit survives a power failure (`durable`), or only a crash of the process (`background`).
+ * `alone` is a durable write on TypeORM's own connection, which shares its commit with no other.
  */
 type WriteKind = 'durable' | 'background' | 'alone';
 
@@ -163,7 +163,7 @@ export class SqliteWriter {
         }
         turn.reject(error);
       }
-      // The commit comes first: a writer that arrives now begins another group.
+      // Commit before the last turn leaves the queue: until then, `enqueue` starts no second loop.
       if (this.queue.length === 1 && this.group !== undefined) this.endGroup(this.group);
       this.queue.shift();
     }
