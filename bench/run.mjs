@@ -8,7 +8,7 @@ import { growth } from './growth/growth.mjs';
 import { nodes } from './growth/nodes.mjs';
 import { latency } from './latency.mjs';
 import { missingPrograms } from './lib/machine.mjs';
-import { isOnLts, runOnLts } from './lib/runtime.mjs';
+import { isOnCurrent, runOnCurrent } from './lib/runtime.mjs';
 import { Stage } from './lib/stage.mjs';
 import { publish } from './page.mjs';
 import { race } from './race.mjs';
@@ -68,14 +68,14 @@ async function measure({ only, publish: publishes, check, beside: commit, second
 async function main() {
   const options = readOptions();
   if (options.help) return void console.log(readFileSync(`${root}bench/README.md`, 'utf8'));
+  if (!isOnCurrent()) {
+    process.exitCode = runOnCurrent(process.argv.slice(1));
+    return;
+  }
   const { only = options.beside && 'sqlite', check } = options;
   const needs = only === undefined ? Object.values(NEEDS).flat() : (NEEDS[only] ?? []);
   const missing = missingPrograms(['wrk', 'taskset', ...new Set(needs)]);
   if (missing.length > 0) throw new Error(`The bench requires ${missing.join(', ')}`);
-  if (!isOnLts()) {
-    process.exitCode = runOnLts(process.argv.slice(1));
-    return;
-  }
   const goals = await measure(options);
   if (check && !areMet(goals)) process.exitCode = 1;
 }

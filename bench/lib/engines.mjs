@@ -59,9 +59,9 @@ export async function query(url, text, values = []) {
   }
 }
 
-/** PostgreSQL does not run as root: the account of its package is used then. */
+/** PostgreSQL does not run as root. */
 async function unprivileged(stage) {
   if (process.getuid() !== 0) return {};
-  const id = async (flag) => Number(await stage.run('id', [flag, 'postgres']));
+  const id = async (flag) => Number(await stage.run('id', [flag, 'nobody']));
   return { uid: await id('-u'), gid: await id('-g') };
 }

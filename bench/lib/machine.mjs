@@ -41,6 +41,8 @@ export function describeMachine() {
 
 /** Versions of the programs and packages that matter most. */
 export function versions() {
+  // Or Valkey, which has the same commands.
+  const redis = printedBy('redis-server', '--version');
   return {
     'Node.js': process.version.slice(1),
     Nest: versionOf('@nestjs/core'),
@@ -48,9 +50,9 @@ export function versions() {
     TypeORM: versionOf('typeorm'),
     'better-sqlite3': versionOf('better-sqlite3'),
     pg: versionOf('pg'),
-    Go: versionPrintedBy('go', 'version'),
-    PostgreSQL: versionPrintedBy('initdb', '--version'),
-    Redis: versionPrintedBy('redis-server', '--version'),
+    Go: numberIn(printedBy('go', 'version')),
+    PostgreSQL: numberIn(printedBy('initdb', '--version')),
+    [redis.startsWith('Valkey') ? 'Valkey' : 'Redis']: numberIn(redis),
   };
 }
 
@@ -59,8 +61,11 @@ function versionOf(name) {
   return JSON.parse(manifest).version;
 }
 
-function versionPrintedBy(name, argument) {
+function printedBy(name, argument) {
   const program = findProgram(name);
-  if (program === undefined) return 'missing';
-  return /\d+(\.\d+)+/.exec(execFileSync(program, [argument], { encoding: 'utf8' }))[0];
+  return program === undefined ? '' : execFileSync(program, [argument], { encoding: 'utf8' });
+}
+
+function numberIn(text) {
+  return /\d+(\.\d+)+/.exec(text)?.[0] ?? 'missing';
 }

@@ -1,10 +1,12 @@
-// The bench measures on the current LTS of Node, whichever release of Node starts it.
+// The bench measures on current releases, whichever the machine has.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { root } from '../settings.mjs';
 
-export const LTS = '24';
+const LTS = '24';
 const FOLDER = `${root}node_modules/.cache/node-${LTS}`;
+/** PostgreSQL, Go and others. What cannot be installed is taken from the machine. */
+export const RUNTIMES = `${root}node_modules/.cache/runtimes`;
 const HOOK = `${root}bench/load/sqlite-of-release.mjs`;
 
 /** Environment variables of every program in Node. */
@@ -13,16 +15,16 @@ export function runtimeEnv() {
   return { PATH, NODE_OPTIONS, BETTER_SQLITE3 };
 }
 
-export function isOnLts() {
-  return process.versions.node.startsWith(`${LTS}.`);
+export function isOnCurrent() {
+  return process.env.BETTER_SQLITE3 !== undefined;
 }
 
 /**
- * Runs the bench on the LTS. The first time, the release is installed, and SQLite is compiled for
- * it with full optimisation.
+ * Runs the bench on the LTS of Node, and with current releases of the other programs. The first
+ * time, all are installed, and SQLite is compiled for Node with full optimisation.
  * @returns {number} the exit status
  */
-export function runOnLts(args) {
+export function runOnCurrent(args) {
   const bin = `${FOLDER}/bin`;
   if (!existsSync(`${bin}/node`)) {
     console.log(`Installing Node ${LTS} and compiling SQLite for it (takes 2 minutes)...`);
@@ -30,9 +32,13 @@ export function runOnLts(args) {
     const options = { env, stdio: 'inherit' };
     if (spawnSync(`${root}.ci/install-node`, [LTS, FOLDER], options).status !== 0) return 1;
   }
+  if (!existsSync(RUNTIMES)) {
+    console.log('Installing PostgreSQL, Go, Bun and Valkey (takes a minute)...');
+    spawnSync(`${root}.ci/install-runtimes`, [RUNTIMES], { stdio: 'inherit' });
+  }
   const env = {
     ...process.env,
-    PATH: `${bin}:${process.env.PATH}`,
+    PATH: `${bin}:${RUNTIMES}/bin:${process.env.PATH}`,
     NODE_OPTIONS: `--import ${HOOK}`,
     BETTER_SQLITE3: `${FOLDER}/node_modules/better-sqlite3/lib/index.js`,
   };
