@@ -36,10 +36,11 @@ export async function race(stage, pace, engine, field) {
 
 /** Each program gets a database of its own, with equal content. */
 export async function startField(stage, engine, field) {
-  const ids = field.map(({ id }) => id);
+  const able = field.filter((each) => (each.engine ?? engine) === engine);
+  const ids = able.map(({ id }) => id);
   const { urls, keys, keyFile } = await databases(stage, engine, ids);
   const servers = [];
-  for (const [index, { id, start, isEqual }] of field.entries()) {
+  for (const [index, { id, start, isEqual }] of able.entries()) {
     const running = await start(stage, urls[index]);
     if (isEqual) await assertEqualResponses(servers[0].running, running, keys[0]);
     servers.push({ id, running, keyFile });

@@ -1,6 +1,7 @@
 // The programs that are compared. All have the same duties: a key by digest, two quotas, rate-limit
 // headers, an ETag, an access line, a latency histogram, a durable create.
 import { findProgram, missingPrograms } from '../lib/machine.mjs';
+import { RUNTIMES } from '../lib/runtime.mjs';
 import { freePort, responds } from '../lib/stage.mjs';
 import { ADDRESS, root } from '../settings.mjs';
 
@@ -10,12 +11,13 @@ const NO_PRETENURING = '--no-allocation-site-pretenuring';
 const GOPATH = '/usr/share/gocode';
 /** Compiling SQLite takes a minute, so it is kept. */
 const GOCACHE = `${root}node_modules/.cache/go-build`;
+const SOURCES = `${root}bench/field`;
 
 /**
- * @typedef {{id: string, name: string, needs?: string[], isEqual?: boolean,
- *   start: (stage, databaseUrl: string, settings?: {env?: object}) =>
- *   Promise<import('../lib/stage.mjs').Running>}} Contestant `needs`: programs that the machine may
- *   lack; `isEqual`: its responses have to equal the service's
+ * @typedef {{id: string, name: string, needs?: string[], engine?: string, isEqual?: boolean,
+ *   start: (stage, databaseUrl: string) => Promise<import('../lib/stage.mjs').Running>}} Contestant
+ *   `needs`: programs that the machine may lack; `engine`: the only one that it supports;
+ *   `isEqual`: its responses have to equal the service's
  */
 
 /** @type {Contestant} */
@@ -27,8 +29,22 @@ export const FASTIFY = {
   name: 'Fastify, hand-written',
   isEqual: true,
   start(stage, databaseUrl) {
-    const args = [NO_PRETENURING, `${root}bench/field/fastify/main.mjs`, databaseUrl];
+    const args = [NO_PRETENURING, `${SOURCES}/javascript/fastify.mjs`, databaseUrl];
     return startProgram(stage, { id: 'fastify', args });
+  },
+};
+
+/** @type {Contestant} */
+const BUN = {
+  id: 'bun',
+  name: 'Elysia on Bun',
+  needs: ['bun'],
+  engine: 'sqlite',
+  isEqual: true,
+  start(stage, databaseUrl) {
+    const args = [`${SOURCES}/javascript/elysia.mjs`, databaseUrl];
+    const env = { ELYSIA: RUNTIMES };
+    return startProgram(stage, { id: 'bun', command: findProgram('bun'), args, env });
   },
 };
 
@@ -42,7 +58,7 @@ export const GO = {
     const program = stage.path('petstore-go');
     const env = { ...process.env, GO111MODULE: 'off', GOPATH, GOCACHE };
     const build = ['build', '-o', program, '.'];
-    await stage.run(findProgram('go'), build, { cwd: `${root}bench/field/go`, env });
+    await stage.run(findProgram('go'), build, { cwd: `${SOURCES}/go`, env });
     return startProgram(stage, { id: 'go', command: program, args: [databaseUrl] });
   },
 };
@@ -53,14 +69,14 @@ export const TUTORIAL = {
   name: 'tutorial Nest',
   async start(stage, databaseUrl) {
     const compiler = `${root}node_modules/typescript/bin/tsc`;
-    await stage.run(process.execPath, [compiler, '-p', `${root}bench/field`]);
+    await stage.run(process.execPath, [compiler, '-p', SOURCES]);
     // In dist/, where the packages of the service are found.
     const args = [`${root}dist/bench/tutorial.js`, databaseUrl];
     return startProgram(stage, { id: 'tutorial', args });
   },
 };
 
-export const FIELD = [SERVICE, FASTIFY, GO, TUTORIAL];
+export const FIELD = [SERVICE, FASTIFY, BUN, GO, TUTORIAL];
 
 /** The programs that this machine can start; prints why the others are left out. */
 export function startable(field) {
@@ -98,13 +114,13 @@ export async function startService(stage, databaseUrl, settings = {}) {
 }
 
 /** Every program gets the port and the address in its links as further arguments. */
-async function startProgram(stage, { id, command, args }) {
+async function startProgram(stage, { id, command, args, env }) {
   const port = await freePort();
   return stage.start({
     name: id,
     command,
     args: [...args, String(port), ADDRESS],
-    env: { NODE_ENV: 'production' },
+    env: { NODE_ENV: 'production', ...env },
     port,
     isReady: () => responds(`http://127.0.0.1:${port}/v1/pets`),
   });

@@ -4,13 +4,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { cpus, release, totalmem, type as system } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { root } from '../settings.mjs';
+import { RUNTIMES } from './runtime.mjs';
 
 const GO_PACKAGES = '/usr/share/gocode/src/github.com';
-/** By program: its Debian package, and folders outside the path. */
+/** By program: its package, of Debian by default, and folders outside the path. */
 const PROGRAMS = {
   wrk: ['wrk'],
   taskset: ['util-linux'],
   go: ['golang-go'],
+  bun: ['bun of npm'],
   pgx: ['golang-github-jackc-pgx-v4-dev', `${GO_PACKAGES}/jackc`],
   'go-sqlite3': ['golang-github-mattn-go-sqlite3-dev', `${GO_PACKAGES}/mattn`],
   'redis-server': ['redis-server'],
@@ -24,11 +26,11 @@ export function findProgram(name) {
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
-/** @returns {string[]} what is not installed, with the Debian packages */
+/** @returns {string[]} what is not installed, with its package */
 export function missingPrograms(programs) {
   return programs
     .filter((program) => findProgram(program) === undefined)
-    .map((program) => `${program} (apt-get install ${PROGRAMS[program][0]})`);
+    .map((program) => `${program} (${PROGRAMS[program][0]})`);
 }
 
 /** System, processor, cores and memory in one line. */
@@ -51,14 +53,16 @@ export function versions() {
     'better-sqlite3': versionOf('better-sqlite3'),
     pg: versionOf('pg'),
     Go: numberIn(printedBy('go', 'version')),
+    Bun: numberIn(printedBy('bun', '--version')),
+    Elysia: versionOf('elysia', `${RUNTIMES}/`),
     PostgreSQL: numberIn(printedBy('initdb', '--version')),
     [redis.startsWith('Valkey') ? 'Valkey' : 'Redis']: numberIn(redis),
   };
 }
 
-function versionOf(name) {
-  const manifest = readFileSync(`${root}node_modules/${name}/package.json`, 'utf8');
-  return JSON.parse(manifest).version;
+function versionOf(name, folder = root) {
+  const manifest = `${folder}node_modules/${name}/package.json`;
+  return existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')).version : 'missing';
 }
 
 function printedBy(name, argument) {

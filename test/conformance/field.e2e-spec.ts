@@ -49,7 +49,7 @@ async function check(name: string, command: string, ...args: string[]): Promise<
 
 describe('the programs of bench/field', () => {
   it('in Fastify fails exactly what its file of expected failures says', async () => {
-    await check('fastify', process.execPath, resolve('bench/field/fastify/main.mjs'));
+    await check('fastify', process.execPath, resolve('bench/field/javascript/fastify.mjs'));
   });
 
   const missing = GO_PACKAGES.filter((name) => !existsSync(`${GOPATH}/src/github.com/${name}`));

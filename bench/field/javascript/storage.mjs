@@ -1,5 +1,4 @@
 // Pets and keys in SQLite, with one durable commit per create, or in PostgreSQL.
-import Database from 'better-sqlite3';
 import pg from 'pg';
 
 /** As many connections as the service has. */
@@ -16,14 +15,17 @@ const SQL = {
 };
 
 /** @param url of a database with the schema in place */
-export function openStorage(url) {
+export async function openStorage(url) {
   return url.startsWith('sqlite:') ? openSqlite(url.slice('sqlite:'.length)) : openPostgres(url);
 }
 
-function openSqlite(file) {
+/** The SQLite of Bun has the methods of better-sqlite3. */
+async function openSqlite(file) {
+  const driver = process.versions.bun === undefined ? 'better-sqlite3' : 'bun:sqlite';
+  const { default: Database } = await import(driver);
   const database = new Database(file);
   for (const pragma of ['journal_mode = WAL', 'synchronous = FULL', 'mmap_size = 268435456']) {
-    database.pragma(pragma);
+    database.exec(`PRAGMA ${pragma}`);
   }
   const prepare = (name) => database.prepare(SQL[name].replaceAll(/\$\d/g, '?'));
   const [page, find, insert, findKey] = ['page', 'find', 'insert', 'findKey'].map(prepare);
