@@ -5,8 +5,8 @@ import { RUNTIMES } from '../lib/runtime.mjs';
 import { freePort, responds } from '../lib/stage.mjs';
 import { ADDRESS, root } from '../settings.mjs';
 
-/** The service sets this flag of V8 itself. The Fastify program gets it too. */
-const NO_PRETENURING = '--no-allocation-site-pretenuring';
+/** The flags that the service advises. The Fastify program gets them too; the guides have none. */
+const NODE_FLAGS = ['--max-semi-space-size=64', '--no-allocation-site-pretenuring'];
 /** Debian installs packages of Go here. */
 const GOPATH = '/usr/share/gocode';
 /** Compiling SQLite takes a minute, so it is kept. */
@@ -29,7 +29,7 @@ export const FASTIFY = {
   name: 'Fastify, hand-written',
   isEqual: true,
   start(stage, databaseUrl) {
-    const args = [NO_PRETENURING, `${SOURCES}/javascript/fastify.mjs`, databaseUrl];
+    const args = [...NODE_FLAGS, `${SOURCES}/javascript/fastify.mjs`, databaseUrl];
     return startProgram(stage, { id: 'fastify', args });
   },
 };
