@@ -3,7 +3,7 @@
 import { findProgram, missingPrograms } from '../lib/machine.mjs';
 import { RUNTIMES } from '../lib/runtime.mjs';
 import { freePort, responds } from '../lib/stage.mjs';
-import { ADDRESS, root } from '../settings.mjs';
+import { ADDRESS, OTHER_CORE, root, SERVER_CORE } from '../settings.mjs';
 
 /** The flags that the service advises. The Fastify program gets them too; the guides have none. */
 const NODE_FLAGS = ['--max-semi-space-size=64', '--no-allocation-site-pretenuring'];
@@ -14,10 +14,11 @@ const GOCACHE = `${root}node_modules/.cache/go-build`;
 const SOURCES = `${root}bench/field`;
 
 /**
- * @typedef {{id: string, name: string, needs?: string[], engine?: string, isEqual?: boolean,
+ * @typedef {{id: string, name: string, needs?: string[], engine?: string, works?: string[],
+ *   isEqual?: boolean,
  *   start: (stage, databaseUrl: string) => Promise<import('../lib/stage.mjs').Running>}} Contestant
- *   `needs`: programs that the machine may lack; `engine`: the only one that it supports;
- *   `isEqual`: its responses have to equal the service's
+ *   `needs`: programs that the machine may lack; `engine`, `works`: the only ones; `isEqual`: its
+ *   responses have to equal the service's
  */
 
 /** @type {Contestant} */
@@ -76,7 +77,26 @@ export const TUTORIAL = {
   },
 };
 
-export const FIELD = [SERVICE, FASTIFY, BUN, GO, TUTORIAL];
+const variant = (id, name, settings, others) => ({
+  ...{ id, name, engine: 'sqlite', ...others },
+  start: (stage, databaseUrl) => startService(stage, databaseUrl, { name: id, ...settings }),
+});
+
+/** On the release that started the bench, for which `node_modules` has SQLite. */
+const OLD_RUNTIME = { command: process.env.NODE_20, env: { NODE_OPTIONS: '', BETTER_SQLITE3: '' } };
+const NODE_20 = variant('node-20', 'the service, Node 20', OLD_RUNTIME, { needs: ['node-20'] });
+/** What remains without keys, quotas, log and metrics. */
+const WITHOUT = { program: [`${SOURCES}/bare.mjs`], env: { LOG_LEVEL: 'silent' } };
+const BARE = variant('bare', 'without key, quota, log', WITHOUT, { works: ['list', 'get'] });
+/** The load generator shares this core. */
+const SECOND_CORE = { core: `${SERVER_CORE},${OTHER_CORE}` };
+export const TWO_CORES = variant('two-cores', 'the service, two cores', SECOND_CORE);
+
+/** The service in other ways, which no goal and no chart compares. */
+export const VARIANTS = new Set([NODE_20.id, BARE.id, TWO_CORES.id]);
+export const FIELD = [SERVICE, NODE_20, BARE, FASTIFY, BUN, GO, TUTORIAL];
+export const NAMES = new Map([...FIELD, TWO_CORES].map(({ id, name }) => [id, name]));
+NAMES.set('keyed', 'the service, keyed create');
 
 /** The programs that this machine can start; prints why the others are left out. */
 export function startable(field) {
@@ -89,11 +109,12 @@ export function startable(field) {
 
 /**
  * Starts the service as in production: log at `info` to a file, metrics on.
- * @param {{name?: string, build?: string, env?: object}} settings `build`: the folder of another
- *   build
+ * @param {{name?: string, build?: string, program?: string[], command?: string, core?: string,
+ *   env?: object}} settings `build`: the folder of another build; `program`: instead of the service
  */
 export async function startService(stage, databaseUrl, settings = {}) {
-  const { name = 'service', build = root, env } = settings;
+  const { name = 'service', build = root, env, command, core } = settings;
+  const { program = [`${build}dist/src/main.js`, 'serve'] } = settings;
   const [port, metricsPort] = [await freePort(), await freePort()];
   const required = {
     NODE_ENV: 'production',
@@ -106,7 +127,9 @@ export async function startService(stage, databaseUrl, settings = {}) {
   };
   return stage.start({
     name,
-    args: ['--max-semi-space-size=64', `${build}dist/src/main.js`, 'serve'],
+    command,
+    core,
+    args: [...NODE_FLAGS, ...program],
     env: { ...required, ...env },
     port,
     isReady: () => responds(`http://127.0.0.1:${port}/health/ready`),

@@ -13,6 +13,7 @@ const PROGRAMS = {
   taskset: ['util-linux'],
   go: ['golang-go'],
   bun: ['bun of npm'],
+  'node-20': ['start the bench with it'],
   pgx: ['golang-github-jackc-pgx-v4-dev', `${GO_PACKAGES}/jackc`],
   'go-sqlite3': ['golang-github-mattn-go-sqlite3-dev', `${GO_PACKAGES}/mattn`],
   'redis-server': ['redis-server'],
@@ -21,6 +22,7 @@ const PROGRAMS = {
 
 /** The path of a program; undefined if it is not installed. */
 export function findProgram(name) {
+  if (name === 'node-20') return process.env.NODE_20;
   const [, ...beside] = PROGRAMS[name];
   const folders = [...process.env.PATH.split(delimiter), ...beside];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
@@ -45,8 +47,9 @@ export function describeMachine() {
 export function versions() {
   // Or Valkey, which has the same commands.
   const redis = printedBy('redis-server', '--version');
+  const old = findProgram('node-20') && ` and ${numberIn(printedBy('node-20', '--version'))}`;
   return {
-    'Node.js': process.version.slice(1),
+    'Node.js': process.version.slice(1) + (old ?? ''),
     Nest: versionOf('@nestjs/core'),
     Fastify: versionOf('fastify'),
     TypeORM: versionOf('typeorm'),

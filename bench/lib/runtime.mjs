@@ -39,6 +39,7 @@ export function runOnCurrent(args) {
   const env = {
     ...process.env,
     PATH: `${bin}:${RUNTIMES}/bin:${process.env.PATH}`,
+    ...(process.version.startsWith('v20.') && { NODE_20: process.execPath }),
     NODE_OPTIONS: `--import ${HOOK}`,
     BETTER_SQLITE3: `${FOLDER}/node_modules/better-sqlite3/lib/index.js`,
   };
