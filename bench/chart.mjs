@@ -1,6 +1,6 @@
 // Draws docs/performance.svg: requests per second as a ratio to the Fastify program, which is a
 // line at 1. Each panel has its own scale.
-import { FASTIFY, SERVICE } from './field/field.mjs';
+import { FASTIFY, NAMES, SERVICE, VARIANTS } from './field/field.mjs';
 import { ratioOf } from './settings.mjs';
 
 const WIDTH = 760;
@@ -21,20 +21,17 @@ const STYLE = `
     .ours { fill: #4493f8; } .other { fill: #656c76; } line { stroke: #d1d7e0; }
   }`;
 
-/**
- * @param {{title: string, contest: import('./race.mjs').Contest}[]} contests
- * @param {Map<string, string>} names of the programs by id
- */
-export function drawChart(contests, names) {
+/** @param {{title: string, contest: import('./race.mjs').Contest}[]} contests */
+export function drawChart(contests) {
   const title = 'Requests per second, as a ratio to the hand-written Fastify program';
   const parts = [text('note', 12, 20, title)];
   let top = 44;
   for (const { title: heading, contest } of contests) {
     const fastify = contest.entries.find(({ id }) => id === FASTIFY.id);
-    const others = contest.entries.filter((entry) => entry !== fastify);
+    const others = contest.entries.filter(({ id }) => id !== FASTIFY.id && !VARIANTS.has(id));
     const bars = others.map(({ id, rounds }) => {
       const { ratio } = ratioOf(rounds, fastify.rounds, ({ perSecond }) => perSecond);
-      return { id, name: names.get(id), ratio };
+      return { id, name: NAMES.get(id), ratio };
     });
     parts.push(...panel(heading, bars, top));
     top += HEAD + bars.length * ROW;
