@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { beside } from './beside.mjs';
-import { FASTIFY, FIELD, GO, SERVICE, startable, TUTORIAL } from './field/field.mjs';
+import { FASTIFY, FIELD, GO, SERVICE, startable, TUTORIAL, TWO_CORES } from './field/field.mjs';
 import { areMet, goalsOf } from './goals.mjs';
 import { growth } from './growth/growth.mjs';
 import { nodes } from './growth/nodes.mjs';
@@ -12,7 +12,7 @@ import { isOnCurrent, runOnCurrent } from './lib/runtime.mjs';
 import { Stage } from './lib/stage.mjs';
 import { publish } from './page.mjs';
 import { race } from './race.mjs';
-import { FULL, root, shortPace } from './settings.mjs';
+import { FULL, LONG_OPEN_SECONDS, root, shortPace } from './settings.mjs';
 
 const OPTIONS = {
   only: { type: 'string' },
@@ -27,7 +27,7 @@ const OPTIONS = {
 const PARTS = {
   sqlite: (stage, pace, field) => race(stage, pace, 'sqlite', field),
   postgres: (stage, pace, field) => race(stage, pace, 'postgres', field),
-  latency: (stage, pace) => latency(stage, pace, startable([SERVICE, FASTIFY, GO])),
+  latency: (stage, pace) => latency(stage, pace, startable([SERVICE, TWO_CORES, GO])),
   growth,
   nodes,
 };
@@ -49,11 +49,12 @@ function readOptions() {
 
 /** @returns the goals of everything that was measured */
 async function measure({ only, publish: publishes, check, beside: commit, seconds }) {
-  const pace = seconds === undefined ? FULL : shortPace(Number(seconds));
+  const pace = seconds === undefined ? { ...FULL } : shortPace(Number(seconds));
+  if (only === 'latency' && seconds === undefined) pace.openSeconds = LONG_OPEN_SECONDS;
   const compare = (stage) => beside(stage, pace, commit, only ?? 'sqlite');
   if (commit !== undefined) return goalsOf('beside', await onStage(compare));
   // The goals compare with these programs alone.
-  const field = startable(check ? [SERVICE, FASTIFY, TUTORIAL] : FIELD);
+  const field = startable(check ? [SERVICE, FASTIFY, GO, TUTORIAL] : FIELD);
   const isWhole = only === undefined && seconds === undefined;
   const goals = [];
   for (const part of only === undefined ? Object.keys(PARTS) : [only]) {
