@@ -42,10 +42,10 @@ export async function startField(stage, engine, field) {
   const ids = able.map(({ id }) => id);
   const { urls, keys, keyFile } = await databases(stage, engine, ids);
   const servers = [];
-  for (const [index, { id, start, isEqual, works }] of able.entries()) {
+  for (const [index, { start, isEqual, ...contestant }] of able.entries()) {
     const running = await start(stage, urls[index]);
     if (isEqual) await assertEqualResponses(servers[0].running, running, keys[0]);
-    servers.push({ id, running, keyFile, works });
+    servers.push({ ...contestant, running, keyFile });
   }
   return servers;
 }

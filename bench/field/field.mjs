@@ -12,6 +12,12 @@ const GOPATH = '/usr/share/gocode';
 /** Compiling SQLite takes a minute, so it is kept. */
 const GOCACHE = `${root}node_modules/.cache/go-build`;
 const SOURCES = `${root}bench/field`;
+const FASTIFY_PROGRAM = { args: [...NODE_FLAGS, `${SOURCES}/javascript/fastify.mjs`] };
+const BUN_PROGRAM = {
+  command: findProgram('bun'),
+  args: [`${SOURCES}/javascript/elysia.mjs`],
+  env: { ELYSIA: RUNTIMES },
+};
 
 /**
  * @typedef {{id: string, name: string, needs?: string[], engine?: string, works?: string[],
@@ -24,56 +30,33 @@ const SOURCES = `${root}bench/field`;
 /** @type {Contestant} */
 export const SERVICE = { id: 'service', name: 'the service', start: startService };
 
-/** @type {Contestant} */
 export const FASTIFY = {
-  id: 'fastify',
-  name: 'Fastify, hand-written',
-  isEqual: true,
-  start(stage, databaseUrl) {
-    const args = [...NODE_FLAGS, `${SOURCES}/javascript/fastify.mjs`, databaseUrl];
-    return startProgram(stage, { id: 'fastify', args });
-  },
+  ...{ id: 'fastify', name: 'Fastify, hand-written', isEqual: true },
+  start: (stage, databaseUrl) => startProgram(stage, 'fastify', databaseUrl, FASTIFY_PROGRAM),
 };
-
-/** @type {Contestant} */
 const BUN = {
-  id: 'bun',
-  name: 'Elysia on Bun',
-  needs: ['bun'],
-  engine: 'sqlite',
-  isEqual: true,
-  start(stage, databaseUrl) {
-    const args = [`${SOURCES}/javascript/elysia.mjs`, databaseUrl];
-    const env = { ELYSIA: RUNTIMES };
-    return startProgram(stage, { id: 'bun', command: findProgram('bun'), args, env });
-  },
+  ...{ id: 'bun', name: 'Elysia on Bun', needs: ['bun'], engine: 'sqlite', isEqual: true },
+  start: (stage, databaseUrl) => startProgram(stage, 'bun', databaseUrl, BUN_PROGRAM),
 };
-
-/** @type {Contestant} */
 export const GO = {
-  id: 'go',
-  name: 'Go, `net/http`',
-  needs: ['go', 'pgx', 'go-sqlite3'],
-  isEqual: true,
+  ...{ id: 'go', name: 'Go, `net/http`', needs: ['go', 'pgx', 'go-sqlite3'], isEqual: true },
   async start(stage, databaseUrl) {
-    const program = stage.path('petstore-go');
+    const command = stage.path('petstore-go');
     const env = { ...process.env, GO111MODULE: 'off', GOPATH, GOCACHE };
-    const build = ['build', '-o', program, '.'];
+    const build = ['build', '-o', command, '.'];
     await stage.run(findProgram('go'), build, { cwd: `${SOURCES}/go`, env });
-    return startProgram(stage, { id: 'go', command: program, args: [databaseUrl] });
+    return startProgram(stage, 'go', databaseUrl, { command });
   },
 };
-
-/** @type {Contestant} */
 export const TUTORIAL = {
-  id: 'tutorial',
-  name: 'tutorial Nest',
+  ...{ id: 'tutorial', name: 'tutorial Nest' },
   async start(stage, databaseUrl) {
     const compiler = `${root}node_modules/typescript/bin/tsc`;
     await stage.run(process.execPath, [compiler, '-p', SOURCES]);
     // In dist/, where the packages of the service are found.
-    const args = [`${root}dist/bench/tutorial.js`, databaseUrl];
-    return startProgram(stage, { id: 'tutorial', args });
+    return startProgram(stage, 'tutorial', databaseUrl, {
+      args: [`${root}dist/bench/tutorial.js`],
+    });
   },
 };
 
@@ -136,15 +119,13 @@ export async function startService(stage, databaseUrl, settings = {}) {
   });
 }
 
-/** Every program gets the port and the address in its links as further arguments. */
-async function startProgram(stage, { id, command, args, env }) {
+/** Starts a program with the database, the port and the address in its links as arguments. */
+async function startProgram(stage, name, databaseUrl, { command, args = [], env }) {
   const port = await freePort();
   return stage.start({
-    name: id,
-    command,
-    args: [...args, String(port), ADDRESS],
+    ...{ name, command, port },
+    args: [...args, databaseUrl, String(port), ADDRESS],
     env: { NODE_ENV: 'production', ...env },
-    port,
     isReady: () => responds(`http://127.0.0.1:${port}/v1/pets`),
   });
 }

@@ -123,9 +123,7 @@ class PetsController {
   }
 }
 
-interface Authorized {
-  headers: { authorization?: string };
-}
+type Authorized = { headers: { authorization?: string } };
 
 @Injectable()
 class ApiKeyGuard implements CanActivate {

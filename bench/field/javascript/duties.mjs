@@ -1,9 +1,8 @@
-// The duties of the programs in JavaScript: a cached key lookup by digest, links, an ETag, an access
-// line by pino, a latency histogram by prom-client.
+// The duties of the programs in JavaScript: a cached key lookup by digest, two counters per client,
+// links, an ETag, an access line by pino, a latency histogram by prom-client.
 import { hash } from 'node:crypto';
 import { destination, pino } from 'pino';
 import { Histogram } from 'prom-client';
-import { policyOf } from './quota.mjs';
 import { openStorage } from './storage.mjs';
 
 const [, , databaseUrl, listensOn, address] = process.argv;
@@ -16,6 +15,7 @@ export const deprecation = {
   link: `<${base}/pets>; rel="successor-version", <${address}/docs>; rel="deprecation"; type="text/html"`,
 };
 const callers = new Map();
+const counters = new Map();
 const log = pino(
   { base: { service: 'field' }, formatters: { level: (level) => ({ level }) } },
   destination({ dest: 1, sync: false, minLength: 4_096, periodicFlush: 200 }),
@@ -77,4 +77,43 @@ export function record({ requestId, keyId, method, operation }, { statusCode, el
   durations.observe(labels, elapsedTime / 1000);
   const durationMs = Math.round(elapsedTime * 100) / 100;
   log.info({ requestId, keyId, ...labels, durationMs }, 'request');
+}
+
+/** The RateLimit-Policy header, which is constant for a caller. */
+function policyOf({ perMinute, perDay }) {
+  return `"minute";q=${perMinute};w=60,"day";q=${perDay};w=86400`;
+}
+
+/**
+ * Counts a request unless a window is full.
+ * @returns {{admitted: boolean, headers: Record<string, string | number>}}
+ */
+export function take({ subject, perMinute, perDay, policy }) {
+  const nowMs = Date.now();
+  const minute = Math.floor(nowMs / 60_000);
+  const day = Math.floor(nowMs / 86_400_000);
+  let counter = counters.get(subject);
+  if (counter === undefined) {
+    counter = { minute, inMinute: 0, day, inDay: 0 };
+    counters.set(subject, counter);
+  }
+  if (counter.minute !== minute) [counter.minute, counter.inMinute] = [minute, 0];
+  if (counter.day !== day) [counter.day, counter.inDay] = [day, 0];
+  const admitted = counter.inMinute < perMinute && counter.inDay < perDay;
+  if (admitted) {
+    counter.inMinute++;
+    counter.inDay++;
+  }
+  const [minuteLeft, dayLeft] = [perMinute - counter.inMinute, perDay - counter.inDay];
+  const [minuteReset, dayReset] = [(minute + 1) * 60, (day + 1) * 86_400];
+  const byMinute = minuteLeft < dayLeft;
+  const until = (reset) => Math.ceil(reset - nowMs / 1000);
+  const headers = {
+    'x-ratelimit-limit': byMinute ? perMinute : perDay,
+    'x-ratelimit-remaining': byMinute ? minuteLeft : dayLeft,
+    'x-ratelimit-reset': byMinute ? minuteReset : dayReset,
+    'ratelimit-policy': policy,
+    ratelimit: `"minute";r=${minuteLeft};t=${until(minuteReset)},"day";r=${dayLeft};t=${until(dayReset)}`,
+  };
+  return { admitted, headers };
 }

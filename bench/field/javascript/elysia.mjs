@@ -3,19 +3,9 @@
 // variable ELYSIA is the folder that has the package.
 /* global Bun, Response */
 import { randomUUID } from 'node:crypto';
-import {
-  base,
-  callerOf,
-  deprecation,
-  linkToNext,
-  port,
-  positionOf,
-  record,
-  storage,
-  tagOf,
-  withoutNull,
-} from './duties.mjs';
-import { take } from './quota.mjs';
+import * as duties from './duties.mjs';
+
+const { base, callerOf, deprecation, record, storage, take, withoutNull } = duties;
 
 const { Elysia, t } = await import(Bun.resolveSync('elysia', process.env.ELYSIA));
 
@@ -53,7 +43,7 @@ new Elysia({ normalize: false })
   })
   .mapResponse(({ response, request, set }) => {
     const body = JSON.stringify(response);
-    if (request.method === 'GET' && set.status === 200) set.headers.etag = tagOf(body);
+    if (request.method === 'GET' && set.status === 200) set.headers.etag = duties.tagOf(body);
     set.headers['content-type'] = 'application/json; charset=utf-8';
     return new Response(body, set);
   })
@@ -65,10 +55,10 @@ new Elysia({ normalize: false })
   .get(
     '/v1/pets',
     ({ query: { limit, cursor }, set, status }) => {
-      const after = positionOf(cursor);
+      const after = duties.positionOf(cursor);
       if (!Number.isSafeInteger(after)) throw status(400, { code: 'invalid_request' });
       const rows = storage.page(after, limit + 1);
-      const link = linkToNext(rows, limit);
+      const link = duties.linkToNext(rows, limit);
       if (link !== undefined) set.headers.link = link;
       rows.forEach(withoutNull);
       return rows;
@@ -95,4 +85,4 @@ new Elysia({ normalize: false })
     },
     { body: newPet },
   )
-  .listen({ port, hostname: '127.0.0.1' });
+  .listen({ port: duties.port, hostname: '127.0.0.1' });

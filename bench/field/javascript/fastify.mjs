@@ -3,20 +3,9 @@
 // in its links.
 import { randomUUID } from 'node:crypto';
 import fastify from 'fastify';
-import {
-  base,
-  callerOf,
-  deprecation,
-  linkToNext,
-  port,
-  positionOf,
-  record,
-  storage,
-  tagOf,
-  then,
-  withoutNull,
-} from './duties.mjs';
-import { take } from './quota.mjs';
+import * as duties from './duties.mjs';
+
+const { base, callerOf, deprecation, record, storage, take, withoutNull } = duties;
 
 const pet = {
   type: 'object',
@@ -55,7 +44,7 @@ app.addHook('onRequest', (request, reply, done) => {
     'x-content-type-options': 'nosniff',
     'cache-control': request.method === 'GET' ? 'private, no-cache' : 'no-store',
   });
-  const admitted = then(callerOf(request.headers.authorization), (caller) => {
+  const admitted = duties.then(callerOf(request.headers.authorization), (caller) => {
     if (caller === undefined) return void reply.code(401).send({ code: 'invalid_api_key' });
     request.keyId = caller.keyId;
     const { admitted, headers } = take(caller);
@@ -68,7 +57,7 @@ app.addHook('onRequest', (request, reply, done) => {
 
 app.addHook('onSend', (request, reply, payload, done) => {
   const isTagged = request.method === 'GET' && reply.statusCode === 200;
-  if (isTagged) reply.header('etag', tagOf(payload));
+  if (isTagged) reply.header('etag', duties.tagOf(payload));
   done(null, payload);
 });
 
@@ -83,10 +72,10 @@ app.get(
   { schema: { querystring: pageQuery, response: { 200: page } } },
   (request, reply) => {
     const { limit, cursor } = request.query;
-    const after = positionOf(cursor);
+    const after = duties.positionOf(cursor);
     if (!Number.isSafeInteger(after)) return void reply.code(400).send({ code: 'invalid_request' });
-    return then(storage.page(after, limit + 1), (rows) => {
-      const link = linkToNext(rows, limit);
+    return duties.then(storage.page(after, limit + 1), (rows) => {
+      const link = duties.linkToNext(rows, limit);
       if (link !== undefined) reply.header('link', link);
       rows.forEach(withoutNull);
       reply.send(rows);
@@ -95,7 +84,7 @@ app.get(
 );
 
 app.get('/v1/pets/:petId', { schema: { response: { 200: pet } } }, (request, reply) =>
-  then(storage.find(request.params.petId), (row) => {
+  duties.then(storage.find(request.params.petId), (row) => {
     if (row === undefined) return void reply.code(404).send({ code: 'pet_not_found' });
     reply.headers(deprecation).send(withoutNull(row));
   }),
@@ -103,9 +92,9 @@ app.get('/v1/pets/:petId', { schema: { response: { 200: pet } } }, (request, rep
 
 app.post('/v1/pets', { schema: { body: newPet, response: { 201: pet } } }, (request, reply) => {
   const { name, categoryId, status = null } = request.body;
-  return then(storage.insert(name, categoryId, status), (row) => {
+  return duties.then(storage.insert(name, categoryId, status), (row) => {
     reply.code(201).header('location', `${base}/pets/${row.id}`).send(withoutNull(row));
   });
 });
 
-await app.listen({ port: Number(port), host: '127.0.0.1' });
+await app.listen({ port: duties.port, host: '127.0.0.1' });
