@@ -1,5 +1,7 @@
 import { issueAdminToken } from '../support/admin.js';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { jsonInProcess } from '../support/run-program.js';
 import { unknownKey } from '../support/unknown-key.js';
 import { describeWith } from '../support/engines.js';
@@ -72,6 +74,16 @@ describe('metrics', () => {
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
     expect((await (await service.client()).get('/metrics')).status).toBe(404);
     await expect(fetch(`http://127.0.0.1:${env.METRICS_PORT}/metrics`)).rejects.toThrow();
+  });
+
+  it('disconnect a client that sends no request', async () => {
+    const port = await freePort();
+    const env = { METRICS_PORT: String(port), HEADERS_TIMEOUT_SECONDS: '1' };
+    const service = await startService({ env });
+    const silent = connect(port, '127.0.0.1');
+    silent.resume();
+    await once(silent, 'close');
+    await service.close();
   });
 
   it('count decisions, bans, failed authentication, replays and deprecated calls', async () => {

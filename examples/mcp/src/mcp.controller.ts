@@ -35,31 +35,33 @@ export class McpController {
     @Req() request: CallerRequest,
     @Res({ passthrough: true }) reply: Reply,
   ): Promise<string> {
-    const { method } = (request.body ?? {}) as { method?: unknown };
-    let hasCalled = false;
-    if (method !== 'tools/call') await this.countAsUsage(request);
+    const messages = [request.body].flat() as ({ method?: unknown } | null | undefined)[];
+    const calls = messages.filter((message) => message?.method === 'tools/call').length;
+    let ran = 0;
+    await this.countAsUsage((messages.length || 1) - calls, request);
     const server = new McpServer({ name: 'pet-store', version: '1.0.0' });
-    await this.tools.register(server, request, () => (hasCalled = true));
+    await this.tools.register(server, request, () => ran++);
     // Stateless: a server for each request, and no subscriptions, which would stay open.
     const { fetch } = createMcpHandler(() => server, { maxSubscriptions: 0 });
     const { headers, body: parsedBody } = request;
     const message = new Request('http://localhost/v1/mcp', { method: 'POST', headers });
     const response = await fetch(message, { parsedBody });
-    // Such as a call of an unknown tool.
-    if (method === 'tools/call' && !hasCalled) await this.countAsUsage(request);
+    // Such as calls of unknown tools.
+    await this.countAsUsage(calls - ran, request);
     reply.status(response.status);
     reply.header('content-type', response.headers.get('content-type') ?? 'application/json');
     return response.text();
   }
 
   /**
-   * A message that calls no operation counts as a request to getUsage, which consumes no quota and
+   * Each message that calls no operation counts as a request to getUsage, which consumes no quota and
    * is limited to 60 a minute, also for a key that is banned.
    */
-  private async countAsUsage(request: CallerRequest): Promise<void> {
+  private async countAsUsage(times: number, request: CallerRequest): Promise<void> {
+    if (times <= 0) return;
     const usage = { method: 'GET', url: '/v1/usage', headers: {} };
     const { statusCode, headers, body } = await this.operations.call(usage, request);
-    if (statusCode === 200) return;
+    if (statusCode === 200) return this.countAsUsage(times - 1, request);
     const error = JSON.parse(body) as ErrorBody;
     const options = { headers: { 'Retry-After': headers['retry-after'] ?? '1' } };
     throw new ApiError(error, error.message, options);

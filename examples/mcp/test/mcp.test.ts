@@ -139,6 +139,21 @@ describe('the server of the Model Context Protocol', () => {
     assert.match(await (await send('tools/call', 'listPets')).text(), /"isError":false/);
   });
 
+  it('counts each message of a batch that calls no operation', async () => {
+    const key = await store.issueKey({ perMinute: 100, perDay: 100 });
+    const send = (count: number) => {
+      const message = { jsonrpc: '2.0', method: 'tools/list' };
+      const batch = Array.from({ length: count }, (_none, id) => ({ ...message, id }));
+      const version = { 'mcp-protocol-version': '2025-11-25' };
+      const headers = { accept: 'application/json, text/event-stream', ...version };
+      const body = JSON.stringify(batch);
+      return store.fetch('/v1/mcp', { key, method: 'POST', headers, body });
+    };
+    assert.equal((await send(40)).status, 200);
+    assert.equal((await send(40)).status, 429);
+    assert.equal((await store.fetch('/v1/usage', { key })).status, 429);
+  });
+
   it('rejects callers without a valid key, unknown tools and methods', async () => {
     await assert.rejects(connect('psk_unknown'), /401|invalid_api_key/);
     const client = await connect(await store.issueKey());

@@ -22,9 +22,18 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
 
   onApplicationBootstrap(): void {
     const { metricsHost: host, metricsPort: port } = this.config;
+    const { headersTimeoutSeconds, requestTimeoutSeconds } = this.config;
+    const timeouts = {
+      headersTimeout: headersTimeoutSeconds * 1_000,
+      requestTimeout: requestTimeoutSeconds * 1_000,
+      connectionsCheckingInterval: 500,
+    };
     if (port === 0) return;
     this.metrics.collectProcessMetrics();
-    this.server = createServer((request, response) => void this.respond(request, response));
+    this.server = createServer(
+      timeouts,
+      (request, response) => void this.respond(request, response),
+    );
     // The API is served even if the metrics are not.
     this.server.on('error', (err) => {
       const message = 'Metrics server failed to listen; change METRICS_PORT or METRICS_HOST';
