@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { BackgroundWriter } from '../../src/core/database/background-writer.js';
+import { BackgroundTasks } from '../../src/core/database/background-tasks.js';
 import { ChangePoller } from '../../src/core/database/change-poller.js';
 import type { Database } from '../../src/core/database/database.js';
 import { isOutage } from '../../src/core/database/outage.js';
@@ -71,8 +71,8 @@ export class SimulatedNode {
     const memory = new MemoryStore(clock, CONFIG);
     const client = new RedisClient(this.scripts(), 'redis:', COMMAND_TIMEOUT_MS, undefined);
     const store = new FallbackStore(new RedisStore(client, CONFIG), memory, NONE);
-    const writer = new BackgroundWriter(NONE);
-    const poller = new ChangePoller(database, clock, writer);
+    const background = new BackgroundTasks(NONE);
+    const poller = new ChangePoller(database, clock, background);
     const bans = new BanRepository(database);
     const persistence = new CounterPersistence(memory, store, NONE, bans, poller, clock, NONE);
     this.cache = new KeyCache(database, poller, clock, NONE, plans, metrics);
@@ -86,7 +86,7 @@ export class SimulatedNode {
     });
     this.start = async () => {
       await persistence.onModuleInit();
-      writer.onApplicationBootstrap();
+      background.onApplicationBootstrap();
       await poller.onApplicationBootstrap();
       await store.onApplicationBootstrap();
     };

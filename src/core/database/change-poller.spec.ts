@@ -1,12 +1,12 @@
 import { FakeClock } from '../../../test/support/clock.js';
 import type { Logger } from '../telemetry/logger.js';
-import { BackgroundWriter } from './background-writer.js';
+import { BackgroundTasks } from './background-tasks.js';
 import type { Database } from './database.js';
 import { ChangePoller } from './change-poller.js';
 
 describe(ChangePoller.name, () => {
   const logger = { warn: jest.fn(), info: jest.fn() };
-  let writer: BackgroundWriter;
+  let background: BackgroundTasks;
   let clock: FakeClock;
   let databaseNowMs: number;
   let away: boolean;
@@ -19,16 +19,16 @@ describe(ChangePoller.name, () => {
     away = false;
     const observe = () =>
       away ? Promise.reject(new Error('gone')) : Promise.resolve([{ nowMs: databaseNowMs }]);
-    writer = new BackgroundWriter(logger as unknown as Logger);
-    poller = new ChangePoller({ observe } as unknown as Database, clock, writer);
+    background = new BackgroundTasks(logger as unknown as Logger);
+    poller = new ChangePoller({ observe } as unknown as Database, clock, background);
   });
   afterEach(() => {
-    void writer.beforeApplicationShutdown();
+    void background.beforeApplicationShutdown();
     jest.useRealTimers();
   });
 
   async function start(): Promise<void> {
-    writer.onApplicationBootstrap();
+    background.onApplicationBootstrap();
     await poller.onApplicationBootstrap();
   }
 
@@ -140,7 +140,7 @@ describe(ChangePoller.name, () => {
     void start();
     await pass(5_000);
     expect(look).toHaveBeenCalledTimes(1);
-    void writer.beforeApplicationShutdown();
+    void background.beforeApplicationShutdown();
     await pass(5_000);
     expect(look).toHaveBeenCalledTimes(1);
   });

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Clock, Stopwatch } from '../time/clock.js';
-import { BackgroundWriter, type Flush } from './background-writer.js';
+import { BackgroundTasks, type Flush } from './background-tasks.js';
 import { Database, type Statement } from './database.js';
 import { NOW } from './database-time.js';
 
@@ -42,12 +42,12 @@ export class ChangePoller implements OnApplicationBootstrap {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-    writer: BackgroundWriter,
+    background: BackgroundTasks,
   ) {
-    this.poll = writer.add({
+    this.poll = background.add({
       task: 'read changes from the database',
       intervalMs: INTERVAL_MS,
-      write: (stop) => this.loadChanges(stop),
+      run: (stop) => this.loadChanges(stop),
     });
   }
 

@@ -5,7 +5,7 @@ import { Config } from '../config/config.js';
 import { connect } from './connect.js';
 import { createDataSource, dataSourceOptions } from './data-source-options.js';
 import type { ExtensionMigrations } from './extension-migrations.js';
-import { BackgroundWriter } from './background-writer.js';
+import { BackgroundTasks } from './background-tasks.js';
 import { ChangePoller } from './change-poller.js';
 import { Database } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
@@ -50,12 +50,12 @@ export class DatabaseModule {
         }),
       ],
       providers: [
-        BackgroundWriter,
+        BackgroundTasks,
         ChangePoller,
         DatabaseMetrics,
         { provide: Database, inject: [DataSource, DatabaseMetrics], useFactory: openDatabase },
       ],
-      exports: [BackgroundWriter, ChangePoller, Database],
+      exports: [BackgroundTasks, ChangePoller, Database],
     };
   }
 }

@@ -1,5 +1,5 @@
 import { FakeClock } from '../../../test/support/clock.js';
-import { BackgroundWriter } from '../database/background-writer.js';
+import { BackgroundTasks } from '../database/background-tasks.js';
 import type { Database } from '../database/database.js';
 import type { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -10,7 +10,7 @@ const NOON = Date.parse('2026-06-15T12:00:00Z');
 describe('the purge of expired records', () => {
   const execute = jest.fn<Promise<{ affected: number }>, []>();
   const warn = jest.fn();
-  let writer: BackgroundWriter;
+  let background: BackgroundTasks;
 
   beforeEach(() => {
     jest.useFakeTimers();
@@ -19,17 +19,17 @@ describe('the purge of expired records', () => {
     const query = { delete: () => query, where: () => query, execute };
     const records = { metadata: { primaryColumns: [] }, createQueryBuilder: () => query };
     const dataSource = { options: { type: 'better-sqlite3' }, getRepository: () => records };
-    writer = new BackgroundWriter({ warn, info: jest.fn() } as unknown as Logger);
+    background = new BackgroundTasks({ warn, info: jest.fn() } as unknown as Logger);
     new IdempotencyService(
       { dataSource } as unknown as Database,
       new FakeClock(NOON),
-      writer,
+      background,
       new Metrics(),
     );
-    writer.onApplicationBootstrap();
+    background.onApplicationBootstrap();
   });
   afterEach(async () => {
-    await writer.beforeApplicationShutdown();
+    await background.beforeApplicationShutdown();
     jest.useRealTimers();
   });
 
@@ -53,7 +53,7 @@ describe('the purge of expired records', () => {
   });
 
   it('deletes nothing during and after the shutdown', async () => {
-    await writer.beforeApplicationShutdown();
+    await background.beforeApplicationShutdown();
     await jest.advanceTimersByTimeAsync(3_600_000);
     expect(execute).not.toHaveBeenCalled();
   });
@@ -77,7 +77,7 @@ describe(IdempotencyService.name, () => {
     const service = new IdempotencyService(
       database as unknown as Database,
       new FakeClock(NOON),
-      new BackgroundWriter({} as Logger),
+      new BackgroundTasks({} as Logger),
       new Metrics(),
     );
     const handle = jest.fn().mockResolvedValue({ id: 2 });

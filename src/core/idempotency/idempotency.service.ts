@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { instanceToPlain } from 'class-transformer';
 import type { Counter } from 'prom-client';
-import { BackgroundWriter, type Flush } from '../database/background-writer.js';
+import { BackgroundTasks, type Flush } from '../database/background-tasks.js';
 import { databaseNow } from '../database/database-time.js';
 import { Database } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
@@ -59,13 +59,13 @@ export class IdempotencyService {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-    writer: BackgroundWriter,
+    background: BackgroundTasks,
     metrics: Metrics,
   ) {
-    this.purge = writer.add({
+    this.purge = background.add({
       task: 'delete expired idempotency records',
       intervalMs: PURGE_INTERVAL_MS,
-      write: (stop) => this.deleteExpired(stop),
+      run: (stop) => this.deleteExpired(stop),
     });
     this.replays = metrics.counter({
       name: 'idempotent_replays_total',

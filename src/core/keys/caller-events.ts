@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { BackgroundWriter, type Flush } from '../database/background-writer.js';
+import { BackgroundTasks, type Flush } from '../database/background-tasks.js';
 import { Events } from '../events/events.js';
 import { clientAddress } from '../http/client-address.js';
 import type { ApiRequest } from '../http/request.js';
@@ -50,12 +50,12 @@ export class CallerEvents {
     private readonly audit: AuditTrail,
     private readonly events: Events,
     private readonly logger: Logger,
-    writer: BackgroundWriter,
+    background: BackgroundTasks,
   ) {
-    this.saveBans = writer.add({
+    this.saveBans = background.add({
       task: 'save bans',
       intervalMs: RETRY_INTERVAL_MS,
-      write: async () => {
+      run: async () => {
         for (const save of this.unsaved) {
           await save();
           this.unsaved.delete(save);

@@ -1,4 +1,4 @@
-import { BackgroundWriter } from '../database/background-writer.js';
+import { BackgroundTasks } from '../database/background-tasks.js';
 import type { Database } from '../database/database.js';
 import type { Logger } from '../telemetry/logger.js';
 import { LastUses } from './last-uses.js';
@@ -19,7 +19,7 @@ describe(LastUses.name, () => {
   beforeEach(() => {
     saved.length = 0;
     whileSaving = () => undefined;
-    uses = new LastUses(database as unknown as Database, new BackgroundWriter({} as Logger));
+    uses = new LastUses(database as unknown as Database, new BackgroundTasks({} as Logger));
   });
 
   it('saves the latest use of each key, once', async () => {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BackgroundWriter, type Flush } from '../database/background-writer.js';
+import { BackgroundTasks, type Flush } from '../database/background-tasks.js';
 import { Database, rowsStatement, sameStatement } from '../database/database.js';
 import { forEachBatch } from '../database/in-batches.js';
 
@@ -42,12 +42,12 @@ export class LastUses {
 
   constructor(
     private readonly database: Database,
-    writer: BackgroundWriter,
+    background: BackgroundTasks,
   ) {
-    this.flush = writer.add({
+    this.flush = background.add({
       task: 'save the last uses of keys',
       intervalMs: FLUSH_INTERVAL_MS,
-      write: () =>
+      run: () =>
         forEachBatch([...this.pending], async (uses) => {
           const rows = uses.map(([keyId, { atMs, address }]) => [keyId, atMs, address]);
           await database.write(SAVE, JSON.stringify(rows));

@@ -1,7 +1,7 @@
 import { setImmediate as writing } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { FakeClock } from '../../../test/support/clock.js';
-import { BackgroundWriter } from '../database/background-writer.js';
+import { BackgroundTasks } from '../database/background-tasks.js';
 import type { ChangePoller } from '../database/change-poller.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DAY_MS, dayOf, minuteOf } from '../time/windows.js';
@@ -20,7 +20,7 @@ describe(CounterPersistence.name, () => {
   let clock: FakeClock;
   let memory: MemoryStore;
   let persistence: CounterPersistence;
-  let writer: BackgroundWriter;
+  let background: BackgroundTasks;
   /** The rows of the database. */
   let rows: Map<string, RateLimitCounter>;
   const store: { mode: RateLimitStore['mode'] } = { mode: 'local' };
@@ -46,7 +46,7 @@ describe(CounterPersistence.name, () => {
     counters.forgetAddressesBefore.mockResolvedValue(undefined);
     clock = new FakeClock();
     memory = new MemoryStore(clock, { banAfterRejections: 1, banSeconds: 10 } as Config);
-    writer = new BackgroundWriter(logger as unknown as Logger);
+    background = new BackgroundTasks(logger as unknown as Logger);
     persistence = new CounterPersistence(
       memory,
       store as RateLimitStore,
@@ -54,15 +54,15 @@ describe(CounterPersistence.name, () => {
       {} as BanRepository,
       { subscribe: jest.fn() } as unknown as ChangePoller,
       clock,
-      writer,
+      background,
     );
   });
   const start = async () => {
     await persistence.onModuleInit();
-    writer.onApplicationBootstrap();
+    background.onApplicationBootstrap();
   };
   afterEach(async () => {
-    await Promise.all([writer.beforeApplicationShutdown(), pass(10_000)]);
+    await Promise.all([background.beforeApplicationShutdown(), pass(10_000)]);
     jest.useRealTimers();
   });
 
@@ -118,7 +118,7 @@ describe(CounterPersistence.name, () => {
     });
     await pass(500);
     take();
-    const stopped = writer.beforeApplicationShutdown();
+    const stopped = background.beforeApplicationShutdown();
     finish();
     await stopped;
     expect(rows.get('zoo')).toMatchObject({ dayUsed: 2 });
@@ -139,7 +139,7 @@ describe(CounterPersistence.name, () => {
     expect(rows.get('zoo')).toMatchObject({ dayUsed: 8 });
     store.mode = 'shared';
     memory.mirror({ key: 'zoo', minute, minuteUsed: 1, day, dayUsed: 9 });
-    await writer.beforeApplicationShutdown();
+    await background.beforeApplicationShutdown();
     expect(rows.get('zoo')).toMatchObject({ dayUsed: 9 });
   });
 

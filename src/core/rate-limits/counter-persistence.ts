@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { BackgroundWriter } from '../database/background-writer.js';
+import { BackgroundTasks } from '../database/background-tasks.js';
 import { ChangePoller } from '../database/change-poller.js';
 import { forEachBatch } from '../database/in-batches.js';
 import { Clock } from '../time/clock.js';
@@ -36,17 +36,17 @@ export class CounterPersistence implements OnModuleInit {
     private readonly bans: BanRepository,
     private readonly poller: ChangePoller,
     private readonly clock: Clock,
-    writer: BackgroundWriter,
+    background: BackgroundTasks,
   ) {
-    writer.add({
+    background.add({
       task: 'save counters',
       intervalMs: SAVE_INTERVAL_MS,
-      write: (stop) => this.saveChanged(stop),
+      run: (stop) => this.saveChanged(stop),
     });
-    writer.add({
+    background.add({
       task: 'remove old counters',
       intervalMs: FORGET_INTERVAL_MS,
-      write: (stop) => this.forgetPast(stop),
+      run: (stop) => this.forgetPast(stop),
     });
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { BackgroundWriter, type Flush } from '../database/background-writer.js';
+import { BackgroundTasks, type Flush } from '../database/background-tasks.js';
 import { forEachBatch } from '../database/in-batches.js';
 import { isOutage } from '../database/outage.js';
 import { Transport } from '../http/transport.js';
@@ -37,13 +37,13 @@ export class UsageRecorder {
   constructor(
     repository: UsageRepository,
     private readonly clock: Clock,
-    writer: BackgroundWriter,
+    background: BackgroundTasks,
     { server }: Transport,
   ) {
-    this.flush = writer.add({
+    this.flush = background.add({
       task: 'save usage statistics',
       intervalMs: FLUSH_INTERVAL_MS,
-      write: async () => {
+      run: async () => {
         const hours = [...this.hours.values()];
         this.hours.clear();
         await save(hours, (batch) => repository.addHours(batch), this.addHour);
@@ -52,10 +52,10 @@ export class UsageRecorder {
         await save(groups, (batch) => repository.addRejected(batch), this.addRejected);
       },
     });
-    writer.add({
+    background.add({
       task: 'delete old usage statistics',
       intervalMs: MINUTE_MS,
-      write: (stop) => repository.deleteBefore(clock.now() - KEPT_MS, stop),
+      run: (stop) => repository.deleteBefore(clock.now() - KEPT_MS, stop),
     });
     server.addHook('onResponse', (request, reply, done) => {
       this.record(request, reply.statusCode);

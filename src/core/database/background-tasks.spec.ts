@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from '../telemetry/logger.js';
-import { BackgroundWriter } from './background-writer.js';
+import { BackgroundTasks } from './background-tasks.js';
 
 const INTERVAL_MS = 500;
 
-describe(BackgroundWriter.name, () => {
+describe(BackgroundTasks.name, () => {
   const logger = { warn: jest.fn(), info: jest.fn() };
-  let writer: BackgroundWriter;
+  let background: BackgroundTasks;
   let pending: string[];
   let written: string[];
   let failure: Error | undefined;
@@ -16,17 +16,17 @@ describe(BackgroundWriter.name, () => {
     jest.resetAllMocks();
     jest.useFakeTimers();
     [pending, written, failure] = [[], [], undefined];
-    writer = new BackgroundWriter(logger as unknown as Logger);
+    background = new BackgroundTasks(logger as unknown as Logger);
   });
   afterEach(() => jest.useRealTimers());
 
   const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
   /** A write takes 100 ms. */
   const add = () =>
-    writer.add({
+    background.add({
       task: 'save counters',
       intervalMs: INTERVAL_MS,
-      write: async (signal) => {
+      run: async (signal) => {
         stop = signal;
         const items = pending.splice(0);
         await new Promise((resume) => setTimeout(resume, 100));
@@ -38,15 +38,15 @@ describe(BackgroundWriter.name, () => {
 
   it('writes outside of the context of the request that starts a run', async () => {
     const context = new AsyncLocalStorage<string>();
-    const write = jest.fn(() => Promise.resolve(context.getStore()) as unknown as Promise<void>);
-    const flush = writer.add({ task: 'save bans', intervalMs: INTERVAL_MS, write });
+    const run = jest.fn(() => Promise.resolve(context.getStore()) as unknown as Promise<void>);
+    const flush = background.add({ task: 'save bans', intervalMs: INTERVAL_MS, run });
     await context.run('a request', flush);
-    await expect(write.mock.results[0]!.value).resolves.toBeUndefined();
+    await expect(run.mock.results[0]!.value).resolves.toBeUndefined();
   });
 
   it('writes at each interval what is pending', async () => {
     add();
-    writer.onApplicationBootstrap();
+    background.onApplicationBootstrap();
     pending.push('first');
     await pass(INTERVAL_MS + 100);
     expect(written).toEqual(['first']);
@@ -69,7 +69,7 @@ describe(BackgroundWriter.name, () => {
 
   it('retries what could not be written, and logs the begin and the end of a failure', async () => {
     add();
-    writer.onApplicationBootstrap();
+    background.onApplicationBootstrap();
     failure = new Error('database is down');
     pending.push('first');
     await pass(3 * INTERVAL_MS - 100);
@@ -84,11 +84,11 @@ describe(BackgroundWriter.name, () => {
 
   it('writes at the shutdown what became pending during a run, and nothing after it', async () => {
     const flush = add();
-    writer.onApplicationBootstrap();
+    background.onApplicationBootstrap();
     pending.push('first');
     void flush();
     pending.push('second');
-    const stopped = writer.beforeApplicationShutdown();
+    const stopped = background.beforeApplicationShutdown();
     expect(stop.aborted).toBe(true);
     await pass(200);
     await stopped;

@@ -7,15 +7,15 @@ import {
 import { Logger } from '../telemetry/logger.js';
 
 export interface BackgroundWork {
-  /** Completes "Cannot ..." in the log, such as `save counters`. The change poller reads. */
+  /** Completes "Cannot ..." in the log, such as `save counters`. */
   task: string;
   intervalMs: number;
   /**
-   * Writes what is pending. Data that could not be written must stay pending, or be put back.
+   * Writes what is pending, or polls. What could not be written must stay pending, or be put back.
    * @param stop aborted during the shutdown: write pending data, but start no lengthy work
    * @throws any error: the work is repeated after the interval
    */
-  write: (stop: AbortSignal) => Promise<void>;
+  run: (stop: AbortSignal) => Promise<void>;
 }
 
 /**
@@ -25,11 +25,11 @@ export interface BackgroundWork {
 export type Flush = () => Promise<void>;
 
 /**
- * Writes to the database in the background, and polls it: at an interval, and once more at the
- * shutdown, before the database is closed. A failure is logged when it begins and when it ends.
+ * Tasks that write to the database or poll it: at an interval, and once more at the shutdown,
+ * before the database is closed. A failure is logged when it begins and when it ends.
  */
 @Injectable()
-export class BackgroundWriter implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class BackgroundTasks implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly tasks: Task[] = [];
   private readonly stopping = new AbortController();
   private timers: NodeJS.Timeout[] = [];
@@ -82,9 +82,9 @@ class Task {
   }
 
   private async attempt(): Promise<void> {
-    const { task, write } = this.work;
+    const { task, run } = this.work;
     try {
-      await write(this.stop);
+      await run(this.stop);
       if (this.isFailing) this.logger.info({}, `Can ${task} again`);
       this.isFailing = false;
     } catch (err) {
