@@ -4,7 +4,7 @@ import { bareKey, storageOf } from '/docs/assets/key-storage.js';
 const TOKEN = 'petstore-admin-token';
 const storage = storageOf('sessionStorage');
 const find = (selector) => document.querySelector(selector);
-const [main, status, dialog] = [find('main'), find('#status'), find('dialog')];
+const [main, status, dialog] = ['main', '#status', 'dialog'].map(find);
 const number = (value) => value.toLocaleString();
 const say = (text, kind = '') => Object.assign(status, { textContent: text, className: kind });
 const sumOf = (rows, name) => rows.reduce((sum, row) => sum + row[name], 0);
@@ -18,9 +18,8 @@ function el(name, ...children) {
   const isPicture = tag === 'svg' || tag === 'rect';
   const namespace = isPicture ? 'http://www.w3.org/2000/svg' : 'http://www.w3.org/1999/xhtml';
   const element = document.createElementNS(namespace, tag);
-  if (kind) element.setAttribute('class', kind);
-  const attributes = children[0]?.constructor === Object ? children.shift() : {};
-  for (const [attribute, value] of Object.entries(attributes)) {
+  const given = children[0]?.constructor === Object && children.shift();
+  for (const [attribute, value] of Object.entries({ class: kind, ...given })) {
     if (typeof value === 'function') element.addEventListener(attribute, value);
     else if (typeof value === 'boolean') element[attribute] = value;
     else if (value !== undefined) element.setAttribute(attribute, value);
@@ -67,30 +66,29 @@ const VIEWER = 'This token has the role viewer: it may only read. An operator ca
 /** A button that changes keys: none for a viewer. */
 const changing = (...action) => !isViewer && button(...action);
 const link = (href, text) => el('a', { href }, text);
-const code = (text) => el('code', text);
-const row = (...children) => el('div.row', ...children);
+const [code, row, p, b, h2] = ['code', 'div.row', 'p', 'b', 'h2'].map((name) =>
+  el.bind(undefined, name),
+);
 const title = (text) => el('h1', { tabindex: '-1' }, text);
 
 /** How far the server's clock is ahead of the browser's, in milliseconds. */
 let aheadMs = 0;
 /** The time by the server's clock: only that one decides what has expired. */
 const now = () => Date.now() + aheadMs;
-const dateOf = (iso) => new Date(iso);
 
 /** A time in the zone of the reader, which it names. */
 const local = (value) =>
-  dateOf(value).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
+  new Date(value).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
 
 /** The same, with UTC in the tooltip. */
 function time(value) {
-  if (value === null) return 'never';
-  const iso = dateOf(value).toISOString();
-  return el('time', { datetime: iso, title: `${iso} (UTC)` }, local(value));
+  if (!value) return 'never';
+  return el('time', { datetime: value, title: `${value} (UTC)` }, local(value));
 }
 
 /** A table in a box that scrolls, also by keyboard. Cells of numbers are aligned to the right. */
 function table(caption, head, rows, none) {
-  if (rows.length === 0) return el('p', none);
+  if (!rows.length) return p(none);
   const cell = (content) => {
     if (typeof content === 'number') return el('td.number', number(content));
     return el(content.length > 40 ? 'td.words' : 'td', content);
@@ -105,28 +103,37 @@ function table(caption, head, rows, none) {
 
 /** Bars by hour: served requests, and above them the rejected ones. The table has the numbers. */
 function chart(caption, hours) {
-  if (hours.length === 0) return el('p', 'No requests in the last 24 hours.');
+  if (!hours.length) return p('No requests in the last 24 hours.');
   const thisHour = Math.floor(now() / 3_600_000);
   const most = Math.max(...hours.map(({ ok, rejected }) => ok + rejected));
   const bars = hours.flatMap(({ startsAt, ok, rejected }) => {
-    const hoursAgo = thisHour - dateOf(startsAt) / 3_600_000;
+    const hoursAgo = thisHour - new Date(startsAt) / 3_600_000;
     const place = { x: 23.1 - hoursAgo, width: 0.8 };
-    const above = { ...place, y: most - ok - rejected, height: rejected };
-    return [el('rect.ok', { ...place, y: most - ok, height: ok }), el('rect.rejected', above)];
+    return [
+      el('rect.ok', { ...place, y: most - ok, height: ok }),
+      el('rect.rejected', { ...place, y: most - ok - rejected, height: rejected }),
+    ];
   });
   const [served, rejected] = ['ok', 'rejected'].map((kind) => number(sumOf(hours, kind)));
-  const label = `${caption}: ${served} served, ${rejected} rejected`;
-  // One unit is an hour in width and a request in height.
-  const box = { viewBox: `0 0 24 ${most}`, preserveAspectRatio: 'none', role: 'img' };
+  const picture = {
+    // One unit is an hour in width and a request in height.
+    viewBox: `0 0 24 ${most}`,
+    preserveAspectRatio: 'none',
+    role: 'img',
+    'aria-label': `${caption}: ${served} served, ${rejected} rejected`,
+  };
   const mark = (kind) => el(`span.${kind}`, '\u25A0\u2002');
   const rows = [...hours].reverse().map((hour) => [time(hour.startsAt), hour.ok, hour.rejected]);
-  const numbers = table(caption, ['Hour from', 'Served', 'Rejected'], rows);
   return el(
     'section',
-    el('h2', caption),
-    el('svg.chart', { ...box, 'aria-label': label }, bars),
-    el('p.legend', el('b', mark('ok'), 'served'), el('b', mark('rejected'), 'rejected')),
-    el('details', el('summary', 'The same as a table'), numbers),
+    h2(caption),
+    el('svg.chart', picture, bars),
+    el('p.legend', b(mark('ok'), 'served'), b(mark('rejected'), 'rejected')),
+    el(
+      'details',
+      el('summary', 'The same as a table'),
+      table(caption, ['Hour from', 'Served', 'Rejected'], rows),
+    ),
   );
 }
 
@@ -142,9 +149,9 @@ function fail(text) {
 const INVALID_TOKEN = 'The token is not valid. Issue one: petstore admin issue';
 const UNKNOWN_RESULT = 'The change may have been made: look before you repeat it.';
 
-async function request(path, method = 'GET', body = undefined, token = storage.getItem(TOKEN)) {
+async function request(path, method = 'GET', body, token = storage.getItem(TOKEN)) {
   const headers = { authorization: `Bearer ${token}` };
-  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (body) headers['content-type'] = 'application/json';
   const options = { method, headers, body: body && JSON.stringify(body), cache: 'no-store' };
   const advice = method === 'GET' ? 'Check that it is running, then try again.' : UNKNOWN_RESULT;
   const response = await fetch(path, options).catch(() =>
@@ -163,7 +170,7 @@ async function request(path, method = 'GET', body = undefined, token = storage.g
     fail(INVALID_TOKEN);
   }
   const id = response.headers.get('x-request-id');
-  throw new Failure(response.status < 500 ? message : `${message}. Request ID for the log: ${id}`);
+  fail(response.status < 500 ? message : `${message}. Request ID for the log: ${id}`);
 }
 
 const get = async (path) => (await request(path)).data;
@@ -172,7 +179,7 @@ const keyPath = (id, action = '') => `/admin/v1/keys/${encodeURIComponent(id)}${
 // Sign in and out
 
 /** A new key in the dialog that was not copied yet. */
-const secret = () => dialog.querySelector('.secret:not(.copied)');
+const secret = () => find('dialog .secret:not(.copied)');
 
 function signOut(reason = '') {
   storage.removeItem(TOKEN);
@@ -210,7 +217,7 @@ function ask(question, content, action, run, kind = 'main') {
   const close = button(action ? 'Cancel' : 'Close', () => dialog.close());
   // Enter alone must not trigger an irreversible action.
   close.autofocus = kind === 'danger';
-  const heading = el('h2', { id: 'dialog-title' }, question);
+  const heading = h2({ id: 'dialog-title' }, question);
   const asked = form({}, send, heading, content, fault, row(confirm, close));
   const opened = new FormData(asked);
   dialog.replaceChildren(asked);
@@ -235,10 +242,10 @@ function showSecret({ key, name, id }, note = '') {
     shown.classList.toggle('copied', copied.textContent === 'Copied.');
   };
   ask('Store the new key now', [
-    el('p', `The key of ${name} is shown once. ${note}`),
+    p(`The key of ${name} is shown once. ${note}`),
     shown,
     // Browsers have no clipboard for a page that is neither local nor sent over HTTPS.
-    navigator.clipboard && el('p', button('Copy', copy, 'main'), ' ', copied),
+    navigator.clipboard && p(button('Copy', copy, 'main'), ' ', copied),
     el('a', { href: `#key/${id}`, click: () => dialog.close() }, 'Show this key'),
   ]);
 }
@@ -247,9 +254,9 @@ function showSecret({ key, name, id }, note = '') {
 function keyFields(key = {}) {
   const { expiresAt, allowedFrom = [] } = key;
   // A local time of Swedish is the value of such a field: 2030-12-05 17:30.
-  const minute = expiresAt && dateOf(expiresAt).toLocaleString('sv').slice(0, 16);
-  const lines = allowedFrom.join('\n');
-  const content = fields('key', { ...key, expiresAt: minute, allowedFrom: lines });
+  const minute = expiresAt && new Date(expiresAt).toLocaleString('sv').slice(0, 16);
+  const values = { ...key, expiresAt: minute, allowedFrom: allowedFrom.join('\n') };
+  const content = fields('key', values);
   content.querySelector('.zone').append(new Intl.DateTimeFormat().resolvedOptions().timeZone);
   const [plan, limits] = ['select', '.row'].map((each) => content.querySelector(each));
   const adapt = () => (limits.hidden = limits.disabled = plan.value !== 'enterprise');
@@ -260,19 +267,13 @@ function keyFields(key = {}) {
 
 /** The terms in a form. Those in one object belong together. */
 function termsOf(data) {
-  const limit = (name) => Number(data.get(name)) || undefined;
-  const expiry = data.get('expiresAt');
+  const { name, plan, perMinute, perDay, allowedFrom, expiresAt } = Object.fromEntries(data);
   return [
-    { name: data.get('name') },
-    { plan: data.get('plan'), perMinute: limit('perMinute'), perDay: limit('perDay') },
+    { name },
+    { plan, perMinute: Number(perMinute) || undefined, perDay: Number(perDay) || undefined },
     { scopes: data.getAll('scopes') },
-    {
-      allowedFrom: data
-        .get('allowedFrom')
-        .split(/[\s,]+/)
-        .filter(Boolean),
-    },
-    { expiresAt: expiry === '' ? null : dateOf(expiry).toISOString() },
+    { allowedFrom: allowedFrom.match(/[^\s,]+/g) ?? [] },
+    { expiresAt: expiresAt ? new Date(expiresAt).toISOString() : null },
   ];
 }
 
@@ -293,14 +294,14 @@ function issue() {
 // Words
 
 function stateOf({ revokedAt, expiresAt, disabledAt, bannedUntil }) {
-  if (revokedAt !== null) return 'revoked';
-  if (expiresAt !== null && dateOf(expiresAt) <= now()) return 'expired';
-  if (disabledAt !== null) return 'disabled';
-  return bannedUntil === null ? 'active' : 'banned';
+  if (revokedAt) return 'revoked';
+  if (expiresAt && new Date(expiresAt) <= now()) return 'expired';
+  if (disabledAt) return 'disabled';
+  return bannedUntil ? 'banned' : 'active';
 }
 
 function until(value) {
-  const seconds = (dateOf(value) - now()) / 1000;
+  const seconds = (new Date(value) - now()) / 1000;
   if (seconds < 120) return `${Math.max(1, Math.ceil(seconds))} s`;
   return seconds < 7_200 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3_600)} h`;
 }
@@ -340,12 +341,12 @@ const REASONS = {
 
 function endInWords(key) {
   const state = stateOf(key);
-  if (state !== 'expired' || key.replacedBy === null) return ENDED[state];
+  if (state !== 'expired' || !key.replacedBy) return ENDED[state];
   return `The key was replaced. The caller must use ${key.replacedBy}.`;
 }
 
 function banInWords(end) {
-  const state = end === null ? 'is over' : `ends in ${until(end)}; Unban ends it now`;
+  const state = end ? `ends in ${until(end)}; Unban ends it now` : 'is over';
   const cause = 'It kept sending requests after 429 responses.';
   return `${cause} The ban ${state}. The caller must wait for Retry-After.`;
 }
@@ -373,17 +374,16 @@ function verdict(key, { limits }) {
     key.bannedUntil && banInWords(key.bannedUntil),
     ...full.map(([name, window]) => limitInWords(name, window)),
   ].filter(Boolean);
-  if (reasons.length > 0) {
-    const list = reasons.map((text) => el('li', text));
-    return el(
-      'div.card warn',
-      el('p', el('b', 'Requests with this key are rejected.')),
-      el('ul', list),
+  if (reasons.length) {
+    const list = el(
+      'ul',
+      reasons.map((text) => el('li', text)),
     );
+    return el('div.card warn', p(b('Requests with this key are rejected.')), list);
   }
   const [minute, day] = [limits.minute, limits.day].map(({ remaining }) => number(remaining));
   const left = `${minute} requests left this minute, ${day} today.`;
-  return el('div.card', el('p', el('b', 'Requests with this key are accepted. '), left));
+  return el('div.card', p(b('Requests with this key are accepted. '), left));
 }
 
 // Views
@@ -392,7 +392,7 @@ const stateText = (key) => el(`span.state ${stateOf(key)}`, stateOf(key));
 
 /** Adds the next page to the rows of a table, on demand. */
 function more(next, rows, box) {
-  if (next === undefined) return undefined;
+  if (!next) return undefined;
   const load = button('Show more', async () => {
     const page = await request(next);
     const added = rows(page.data).querySelectorAll('tbody tr');
@@ -412,8 +412,12 @@ function keyRows(keys) {
     time(key.lastUsedAt),
     time(key.expiresAt),
   ]);
-  const none = 'No keys found. Change the filter, or issue a key.';
-  return table('Keys', ['Name', 'State', 'Plan', 'Key', 'Last used', 'Expires'], rows, none);
+  return table(
+    'Keys',
+    ['Name', 'State', 'Plan', 'Key', 'Last used', 'Expires'],
+    rows,
+    'No keys found. Change the filter, or issue a key.',
+  );
 }
 
 /** The hours of all plans together. */
@@ -451,7 +455,7 @@ const PASTED = {
  */
 async function withoutKey({ search = '', ...filter }) {
   const [found] = /ps[ka]_\w+|[0-9A-Za-z]{40,}/.exec(bareKey(search)) ?? [];
-  if (found === undefined) return { search, ...filter };
+  if (!found) return { search, ...filter };
   const key = found.includes('_') ? found : `psk_${found}`;
   const ofKey = isWhole(key) ? 'whole' : 'mistyped';
   const pasted = key.startsWith('psa') ? 'token' : ofKey;
@@ -474,16 +478,17 @@ async function keysView(_id, query) {
   const { use = '', search, pasted, ...filter } = await withoutKey(query);
   if (search) filter.search = search;
   const wanted = [new URLSearchParams({ order: 'newest', ...filter }), use].join('&');
-  const requests = [request(`/admin/v1/keys?${wanted}`), get('/admin/v1/usage')];
-  const [page, usage] = await Promise.all(requests);
+  const [page, usage] = await Promise.all([
+    request(`/admin/v1/keys?${wanted}`),
+    get('/admin/v1/usage'),
+  ]);
   const hours = togetherByHour(usage.hours);
-  const tile = (count, text, href) =>
-    el(href ? 'a' : 'div', { href }, el('b', number(count)), text);
+  const tile = (count, text, href) => el(href ? 'a' : 'div', { href }, b(number(count)), text);
   const box = keyRows(page.data);
   const isFound = pasted === 'whole' && page.data.length > 0;
   return [
     row(title('Keys'), changing('Issue a key', issue, 'main')),
-    isViewer && el('p', VIEWER),
+    isViewer && p(VIEWER),
     el(
       'div.tiles',
       tile(sumOf(hours, 'ok'), 'served in 24 hours'),
@@ -493,8 +498,8 @@ async function keysView(_id, query) {
       tile(usage.expiring, 'expire within 14 days', '#keys?use=expiresWithinDays%3D14'),
     ),
     filterForm('keys', { ...filter, use }),
-    filter.digest && el('p', 'The key with the SHA-256 digest ', code(filter.digest), ':'),
-    !isFound && PASTED[pasted] && el('p', el('b', PASTED[pasted])),
+    filter.digest && p('The key with the SHA-256 digest ', code(filter.digest), ':'),
+    !isFound && PASTED[pasted] && p(b(PASTED[pasted])),
     box,
     more(page.next, keyRows, box),
     chart('Requests of all keys by hour', hours),
@@ -507,35 +512,43 @@ async function nearView() {
     const share = Math.floor((100 * used) / limit);
     return [link(`#key/${keyId}`, name), plan, `per ${window}`, share, used, limit];
   });
-  const head = ['Name', 'Plan', 'Limit', 'Used in %', 'Requests', 'Of'];
   return [
-    el('p', link('#keys', 'All keys')),
+    p(link('#keys', 'All keys')),
     row(
       title('Keys near a limit'),
       button('Refresh', () => show()),
     ),
-    el('p', 'Clients that have used more than 80 % of a limit, the fullest first, at most 50.'),
-    table('Keys near a limit', head, rows, 'No client is near a limit.'),
+    p('Clients that have used more than 80 % of a limit, the fullest first, at most 50.'),
+    table(
+      'Keys near a limit',
+      ['Name', 'Plan', 'Limit', 'Used in %', 'Requests', 'Of'],
+      rows,
+      'No client is near a limit.',
+    ),
   ];
 }
 
 /** Which key it is: its predecessors and successors have the same name. */
 const identity = ({ id, last4, createdAt }) =>
-  el('p', 'Key ', code(`psk_...${last4}`), `, ${id}, issued `, time(createdAt));
+  p('Key ', code(`psk_...${last4}`), `, ${id}, issued `, time(createdAt));
 
 function revoke(key) {
-  const warning = el('p', 'Its requests are rejected within a second. This cannot be undone.');
+  const warning = p('Its requests are rejected within a second. This cannot be undone.');
   const run = () => change('The key is revoked.', keyPath(key.id, '/revoke'));
   ask(`Revoke the key of ${key.name}?`, [identity(key), warning], 'Revoke', run, 'danger');
 }
 
 function rotate(key) {
-  const content = [identity(key), fields('rotate')];
-  ask(`Rotate the key of ${key.name}?`, content, 'Rotate', async (data) => {
-    const body = { graceSeconds: data.get('hours') * 3_600 };
-    const rotated = await change('', keyPath(key.id, '/rotate'), 'POST', body);
-    showSecret(rotated, 'The old key stays valid for the grace period.');
-  });
+  ask(
+    `Rotate the key of ${key.name}?`,
+    [identity(key), fields('rotate')],
+    'Rotate',
+    async (data) => {
+      const body = { graceSeconds: data.get('hours') * 3_600 };
+      const rotated = await change('', keyPath(key.id, '/rotate'), 'POST', body);
+      showSecret(rotated, 'The old key stays valid for the grace period.');
+    },
+  );
 }
 
 function edit(key) {
@@ -545,12 +558,12 @@ function edit(key) {
 }
 
 function actionsOf(key) {
-  const disabled = key.disabledAt === null;
+  const disabled = !key.disabledAt;
   const done = disabled ? 'The key is disabled.' : 'The key is enabled.';
   const toggle = () => change(done, keyPath(key.id), 'PATCH', { disabled });
   const unban = () => change('The ban is over.', keyPath(key.id, '/unban'));
   return row(
-    isViewer && el('p', VIEWER),
+    isViewer && p(VIEWER),
     changing('Change', () => edit(key), 'main'),
     changing('Rotate', () => rotate(key)),
     changing(disabled ? 'Disable' : 'Enable', toggle),
@@ -561,27 +574,28 @@ function actionsOf(key) {
 }
 
 function left(name, { limit, remaining, resetAt }) {
-  const use = `${number(remaining)} of ${number(limit)} left ${name}`;
-  const text = `${use}, resets in ${until(resetAt)}`;
-  const meter = el('meter', { min: '0', max: limit, value: remaining, 'aria-label': text });
-  return el('div', text, meter);
+  const text = `${number(remaining)} of ${number(limit)} left ${name}, resets in ${until(resetAt)}`;
+  return el(
+    'div',
+    text,
+    el('meter', { min: '0', max: limit, value: remaining, 'aria-label': text }),
+  );
 }
 
 async function keyView(id) {
   const [key, usage] = await Promise.all([get(keyPath(id)), get(keyPath(id, '/usage'))]);
-  const outcomes = new Map();
+  const outcomes = {};
   const hours = usage.hours.map(({ startsAt, codes }) => {
     for (const [name, count] of Object.entries(codes)) {
-      outcomes.set(name, (outcomes.get(name) ?? 0) + count);
+      outcomes[name] = (outcomes[name] ?? 0) + count;
     }
     const { ok = 0, ...others } = codes;
-    return { startsAt, ok, rejected: Object.values(others).reduce((sum, count) => sum + count, 0) };
+    return { startsAt, ok, rejected: sumOf(Object.entries(others), 1) };
   });
   const latest = usage.rejected.map((group) => {
     const { at, count, operation, address } = group;
     return [reasonOf(group, key, usage), count, time(at), code(group.code), operation, address];
   });
-  const from = key.lastUsedFrom && ` from ${key.lastUsedFrom}`;
   const terms = [
     ['ID', code(id)],
     ['Key', code(`psk_...${key.last4}`)],
@@ -590,25 +604,31 @@ async function keyView(id) {
     ['Addresses', key.allowedFrom.join(', ') || 'any'],
     ['Issued', time(key.createdAt)],
     ['Expires', time(key.expiresAt)],
-    ['Last used', el('span', time(key.lastUsedAt), from)],
+    [
+      'Last used',
+      el('span', time(key.lastUsedAt), key.lastUsedFrom && ` from ${key.lastUsedFrom}`),
+    ],
     ['Replaced by', key.replacedBy ? link(`#key/${key.replacedBy}`, key.replacedBy) : 'no key'],
   ];
-  const section = (caption, ...rest) => [el('h2', caption), table(caption, ...rest)];
-  const byCount = [...outcomes].sort(([, one], [, other]) => other - one);
-  const reason = ['Reason and next step', 'Requests', 'Time', 'Code', 'Operation', 'Address'];
-  const none = 'No request was rejected. Figures may be up to 10 seconds old.';
+  const section = (caption, ...rest) => [h2(caption), table(caption, ...rest)];
+  const byCount = Object.entries(outcomes).sort(([, one], [, other]) => other - one);
   return [
-    el('p', link('#keys', 'All keys')),
+    p(link('#keys', 'All keys')),
     row(title(key.name), stateText(key)),
     verdict(key, usage),
     actionsOf(key),
-    ...section('Latest rejected requests', reason, latest, none),
-    el('h2', 'What is left'),
+    ...section(
+      'Latest rejected requests',
+      ['Reason and next step', 'Requests', 'Time', 'Code', 'Operation', 'Address'],
+      latest,
+      'No request was rejected. Figures may be up to 10 seconds old.',
+    ),
+    h2('What is left'),
     el('div.tiles', left('this minute', usage.limits.minute), left('today', usage.limits.day)),
     chart('Requests by hour', hours),
     ...section('Outcomes of the last 24 hours', ['Outcome', 'Requests'], byCount, 'No requests.'),
     ...section('Permissions', ['Term', 'Value'], terms),
-    el('p', link(`#audit?key=${id}`, 'Changes of this key')),
+    p(link(`#audit?key=${id}`, 'Changes of this key')),
   ];
 }
 
@@ -634,8 +654,12 @@ function auditRows(records) {
     const of = target.startsWith('key_') ? link(`#key/${target}`, target) : target;
     return [time(at), code(action), by, of, changeInWords(record), address ?? ''];
   });
-  const none = 'No changes yet. Each change of a key and each ban appears here.';
-  return table('Audit trail', ['Time', 'Action', 'By', 'Target', 'Change', 'Address'], rows, none);
+  return table(
+    'Audit trail',
+    ['Time', 'Action', 'By', 'Target', 'Change', 'Address'],
+    rows,
+    'No changes yet. Each change of a key and each ban appears here.',
+  );
 }
 
 /**
@@ -659,29 +683,30 @@ async function auditView(_id, query) {
   const page = await request(`/admin/v1/audit?${new URLSearchParams(query)}`);
   const box = auditRows(page.data);
   const { key } = query;
-  const chain = `Changes of ${key} and of the keys that it succeeded. `;
   return [
-    row(title('Audit trail'), page.data.length > 0 && button('Download CSV', () => download(box))),
+    row(title('Audit trail'), page.data.length && button('Download CSV', () => download(box))),
     filterForm('audit', query),
-    key && el('p', chain, link('#audit', 'Show all changes')),
+    key &&
+      p(
+        `Changes of ${key} and of the keys that it succeeded. `,
+        link('#audit', 'Show all changes'),
+      ),
     box,
     more(page.next, auditRows, box),
   ];
 }
 
-const VIEWS = new Map(
-  Object.entries({ keys: keysView, key: keyView, near: nearView, audit: auditView }),
-);
+const VIEWS = { __proto__: null, keys: keysView, key: keyView, near: nearView, audit: auditView };
 
 let shown = 0;
 /** Shows the view of the address, `#VIEW/ID?QUERY`, unless another one was asked for since. */
 async function show(hasMoved = false) {
   const turn = ++shown;
-  const [, name, id, query] = /^#?(\w*)\/?([^?]*)\??(.*)$/.exec(location.hash) ?? [];
+  const [, name, id, query] = /^#?(\w*)\/?([^?]*)\??(.*)$/.exec(location.hash);
   const isSignedIn = storage.getItem(TOKEN) !== null;
   find('nav').hidden = !isSignedIn;
   say('');
-  const view = VIEWS.get(name) ?? keysView;
+  const view = VIEWS[name] ?? keysView;
   const filter = Object.fromEntries(new URLSearchParams(query));
   const failed = (error) => {
     if (turn !== shown) return;
@@ -695,9 +720,7 @@ async function show(hasMoved = false) {
   const heading = find('h1');
   document.title = `${heading.textContent} - Pet Store console`;
   for (const each of document.querySelectorAll('nav a')) {
-    const isCurrent = each.getAttribute('href') === `#${name || 'keys'}`;
-    if (isCurrent) each.setAttribute('aria-current', 'page');
-    else each.removeAttribute('aria-current');
+    each.ariaCurrent = each.hash === `#${name || 'keys'}` ? 'page' : null;
   }
   if (hasMoved) heading.focus();
   else if (!focused.isConnected) focusAgain(focused.textContent);
@@ -719,7 +742,7 @@ for (const kind of ['cancel', 'keydown']) {
   dialog.addEventListener(kind, (event) => {
     if ((kind === 'keydown' && event.key !== 'Escape') || !secret()) return;
     event.preventDefault();
-    dialog.querySelector('.fault').textContent = 'Store the key, then close this dialog.';
+    find('dialog .fault').textContent = 'Store the key, then close this dialog.';
   });
 }
 find('#sign-out').addEventListener('click', () => signOut());
