@@ -219,4 +219,23 @@ describeWith('chromium', 'an operator with a keyboard alone', (executablePath) =
     expect(lines[1]).toContain(`"${audited.at}","key.issue",${formula},"${record.id}",`);
     expect(text).not.toContain(key);
   });
+
+  it('downloads each time of a change in UTC', async () => {
+    const { id } = await issue({});
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+    await started.admin.post(`${KEYS}/${id}`, { expiresAt }, {}, 'PATCH');
+    const disabled = await started.admin.post(`${KEYS}/${id}`, { disabled: true }, {}, 'PATCH');
+    const { disabledAt } = disabled.json() as { disabledAt: string };
+    const revoked = await started.admin.post(`${KEYS}/${id}/revoke`, {});
+    const { revokedAt } = revoked.json() as { revokedAt: string };
+    await signIn();
+    await page.goto(`${started.origin}/#audit?key=${id}`);
+    await page.getByRole('row', { name: /key\.revoke/ }).waitFor();
+    const downloaded = page.waitForEvent('download');
+    await follow('Download CSV', 'button');
+    const text = readFileSync(await (await downloaded).path(), 'utf8');
+    const times = Object.entries({ expiresAt, disabledAt, revokedAt });
+    for (const [name, time] of times) expect(text).toContain(`"${name}: none → ${time}"`);
+    expect(text).not.toMatch(/\bCES?T\b/);
+  });
 });

@@ -24,7 +24,7 @@ function el(name, ...children) {
     else if (typeof value === 'boolean') element[attribute] = value;
     else if (value !== undefined) element.setAttribute(attribute, value);
   }
-  element.append(...children.flat().filter(Boolean));
+  element.append(...children.flat(Infinity).filter(Boolean));
   return element;
 }
 
@@ -76,14 +76,14 @@ let aheadMs = 0;
 /** The time by the server's clock: only that one decides what has expired. */
 const now = () => Date.now() + aheadMs;
 
-/** A time in the zone of the reader, which it names. */
-const local = (value) =>
-  new Date(value).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' });
-
-/** The same, with UTC in the tooltip. */
+/** A time in the zone of the reader, which it names, with UTC in the tooltip. */
 function time(value) {
   if (!value) return 'never';
-  return el('time', { datetime: value, title: `${value} (UTC)` }, local(value));
+  const local = new Date(value).toLocaleString(undefined, {
+    dateStyle: 'medium',
+    timeStyle: 'long',
+  });
+  return el('time', { datetime: value, title: `${value} (UTC)` }, local);
 }
 
 /** A table in a box that scrolls, also by keyboard. Cells of numbers are aligned to the right. */
@@ -91,7 +91,9 @@ function table(caption, head, rows, none) {
   if (!rows.length) return p(none);
   const cell = (content) => {
     if (typeof content === 'number') return el('td.number', number(content));
-    return el(content.length > 40 ? 'td.words' : 'td', content);
+    const shown = el('td', content);
+    shown.classList.toggle('words', shown.textContent.length > 40);
+    return shown;
   };
   const titles = head.map((text, index) =>
     el(typeof rows[0][index] === 'number' ? 'th.number' : 'th', { scope: 'col' }, text),
@@ -632,19 +634,19 @@ async function keyView(id) {
   ];
 }
 
-function valueInWords(value) {
+function valueInWords(name, value) {
   if (typeof value === 'number') return number(value);
-  if (/^\d{4}-\d\d-\d\dT/.test(value)) return local(value);
+  if (value && /(At|Until)$/.test(name)) return time(value);
   // Of all lists, only that of addresses may be empty.
   return [value ?? 'none'].flat().join(' ') || 'any';
 }
 
 function changeInWords({ before, after }) {
-  const changes = Object.entries(after ?? {}).map(([name, value]) => {
-    const old = before && name in before ? `${valueInWords(before[name])} → ` : '';
-    return `${name}: ${old}${valueInWords(value)}`;
-  });
-  return changes.join(', ');
+  return Object.entries(after ?? {}).map(([name, value], index) => [
+    `${index ? ', ' : ''}${name}: `,
+    before && name in before && [valueInWords(name, before[name]), ' → '],
+    valueInWords(name, value),
+  ]);
 }
 
 function auditRows(records) {
@@ -668,8 +670,9 @@ function auditRows(records) {
  */
 function download(box) {
   const field = (cell) => {
-    const text = cell.querySelector('time')?.dateTime ?? cell.textContent;
-    const harmless = text.replace(/^[\s=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/, "'$&");
+    const copy = cell.cloneNode(true);
+    for (const each of copy.querySelectorAll('time')) each.textContent = each.dateTime;
+    const harmless = copy.textContent.replace(/^[\s=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/, "'$&");
     return `"${harmless.replaceAll('"', '""')}"`;
   };
   const lines = Array.from(box.querySelectorAll('tr'), ({ cells }) =>
