@@ -4,7 +4,7 @@ import { StrictInput } from '../core/input/strict-input.decorator.js';
 import { type Caller, CurrentCaller } from '../core/keys/caller.js';
 import { AnyScope } from '../core/keys/scope.guard.js';
 import { SeparateQuota } from '../core/rate-limits/separate-quota.decorator.js';
-import { Usage, UsageHistory, UsageHistoryQuery } from './usage.dto.js';
+import { type RejectedRequests, Usage, UsageHistory, UsageHistoryQuery } from './usage.dto.js';
 import { UsageService } from '../core/usage/usage.service.js';
 
 const FREE_OF_QUOTA =
@@ -52,10 +52,22 @@ export class UsageController {
       FREE_OF_QUOTA,
   })
   @ApiOkResponse({ description: 'The usage of the last hours.', type: UsageHistory })
-  getUsageHistory(
+  async getUsageHistory(
     @CurrentCaller() { quota }: Caller,
-    @Query() { hours }: UsageHistoryQuery,
+    @Query() { hours: length }: UsageHistoryQuery,
   ): Promise<UsageHistory> {
-    return this.usage.history(quota.key, hours);
+    const { hours, rejected } = await this.usage.history(quota.key, length);
+    const groups = rejected.map(
+      ({ at, firstAt, count, code, operation, address, window }): RejectedRequests => ({
+        at,
+        firstAt,
+        count,
+        code,
+        operation,
+        address,
+        window,
+      }),
+    );
+    return { hours, rejected: groups };
   }
 }

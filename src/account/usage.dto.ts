@@ -87,6 +87,15 @@ export class RejectedRequests {
   window!: 'minute' | 'day' | null;
 }
 
+/** Rejected requests of a client, as operators see them. */
+export class RejectedOfClient extends RejectedRequests {
+  @ApiProperty({
+    description: 'ID of the key of the latest request.',
+    example: 'key_0Lj0QR9b3sycDOpwV',
+  })
+  keyId!: string;
+}
+
 export class UsageHistory {
   @ApiProperty({ description: 'Hours with requests, oldest first.', type: [UsageHourBody] })
   hours!: UsageHourBody[];

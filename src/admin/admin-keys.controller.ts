@@ -16,6 +16,7 @@ import {
   ApiCreatedResponse,
   ApiOkResponse,
   ApiOperation,
+  ApiProperty,
   ApiTags,
   IntersectionType,
 } from '@nestjs/swagger';
@@ -31,7 +32,7 @@ import { IssuedKeyDto, Key, ReplacingKeyDto } from '../core/keys/key.dto.js';
 import { issuedView, rotatedView } from '../core/keys/key-views.js';
 import { KeysService } from '../core/keys/keys.service.js';
 import { Plans } from '../core/rate-limits/plan.js';
-import { Usage, UsageHistory, UsageHistoryQuery } from '../account/usage.dto.js';
+import { RejectedOfClient, Usage, UsageHistory, UsageHistoryQuery } from '../account/usage.dto.js';
 import { UsageService } from '../core/usage/usage.service.js';
 import { ID, KeyChange, KeyListQuery, NewKey, Rotation } from './admin.dto.js';
 import { pageOf } from './admin-view.js';
@@ -45,7 +46,13 @@ class KeyIdPipe implements PipeTransform<string, string> {
   }
 }
 
-class KeyUsageBody extends IntersectionType(Usage, UsageHistory) {}
+class KeyUsageBody extends IntersectionType(Usage, UsageHistory) {
+  @ApiProperty({
+    description: 'The latest ten groups of rejected requests of all keys of its client.',
+    type: [RejectedOfClient],
+  })
+  declare rejected: RejectedOfClient[];
+}
 
 /** The keys of all clients, for operators. */
 @StrictInput()

@@ -157,13 +157,12 @@ async function countsOf(app: INestApplicationContext, clientId: string) {
 
 /** The outcomes of the last 24 hours, and the latest rejected requests. */
 async function outcomesOf(usage: UsageService, clientId: string) {
-  const { hours } = await usage.history(clientId, 24);
+  const { hours, rejected } = await usage.history(clientId, 24);
   const outcomes: Record<string, number> = {};
   for (const [code, count] of hours.flatMap(({ codes }) => Object.entries(codes))) {
     outcomes[code] = (outcomes[code] ?? 0) + count;
   }
-  const groups = await usage.rejected(clientId);
-  return { outcomes, rejected: groups.map(({ group, keyId }) => ({ ...group, keyId })) };
+  return { outcomes, rejected };
 }
 
 /** All keys of a client share their quota. */

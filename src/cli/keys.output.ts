@@ -1,6 +1,6 @@
 import type { AuditRecord, State } from '../core/keys/audit-record.entity.js';
 import type { IssuedKeyDto, Key, ReplacingKeyDto } from '../core/keys/key.dto.js';
-import type { RejectedRequests } from '../account/usage.dto.js';
+import type { RejectedOfClient } from '../account/usage.dto.js';
 import { table } from './output.js';
 
 /** A key with the use of its client. */
@@ -8,9 +8,8 @@ export interface UsageView extends Key {
   minute: Window;
   day: Window;
   outcomes: Record<string, number>;
-  rejected: readonly RejectedView[];
+  rejected: readonly RejectedOfClient[];
 }
-type RejectedView = RejectedRequests & { keyId: string };
 type Window = Record<'used' | 'limit' | 'remaining', number> & { resetAt: string };
 
 export function issued({ id, name, plan }: IssuedKeyDto): string {

@@ -238,7 +238,9 @@ describe('the admin API', () => {
     const ofKey = (await admin.get(`${KEYS}/${client.keyId}/usage?hours=1`)).json();
     const usage = (await client.get('/v1/usage')).json();
     const history = (await client.get('/v1/usage/history?hours=1')).json();
-    expect(ofKey).toEqual({ ...usage, ...history });
+    const rejected = history.rejected.map((group: object) => ({ ...group, keyId: client.keyId }));
+    expect(history.rejected).toHaveLength(1);
+    expect(ofKey).toEqual({ ...usage, ...history, rejected });
     expect(ofKey.hours[0].codes).toEqual({ ok: 60, rate_limit_exceeded: 1 });
     const all = (await admin.get('/admin/v1/usage?hours=1')).json();
     const hour = Math.floor(clock.now() / 3_600_000);

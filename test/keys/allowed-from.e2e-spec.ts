@@ -76,8 +76,8 @@ describe('a key with addresses', () => {
     await app().get(LastUses).flush();
     expect((await app().get(KeyList).get(keyId)).lastUsedFrom).toBe('203.0.113.7');
     await app().get(UsageRecorder).flush();
-    expect(await app().get(UsageService).rejected(keyId)).toMatchObject([
-      { keyId, group: { code: 'address_not_allowed', address: '198.51.100.4', count: 2 } },
+    expect((await app().get(UsageService).history(keyId, 1)).rejected).toMatchObject([
+      { keyId, code: 'address_not_allowed', address: '198.51.100.4', count: 2 },
     ]);
   });
 

@@ -28,7 +28,8 @@ export class UsageService {
   ) {}
 
   /**
-   * Returns the requests of a client by hour and its latest rejected requests, of all its keys.
+   * Returns the requests of a client by hour and its latest ten groups of rejected requests, newest
+   * first, of all its keys. A group has the key of its latest request.
    * @param length number of hours, the current one included
    */
   async history(clientId: string, length: number) {
@@ -41,23 +42,18 @@ export class UsageService {
       codes[name] = (codes[name] ?? 0) + used;
       hours.set(hour, codes);
     }
-    const rejected = await this.rejected(clientId);
     return {
       hours: Array.from(hours, ([hour, codes]) => ({ startsAt: isoTime(hour * HOUR_MS), codes })),
-      rejected: rejected.map(({ group }) => group),
+      rejected: await this.rejected(clientId),
     };
   }
 
-  /** Returns the latest rejected requests of a client, newest first, each with its latest key. */
-  async rejected(clientId: string) {
+  private async rejected(clientId: string) {
     const sinceMs = this.clock.now() - KEPT_MS;
     const found = await this.repository.findRejected(clientId, sinceMs, LATEST_GROUPS);
     return found.map(({ at, firstAt, count, code, operation, address, window, keyId }) => {
       const times = { at: isoTime(at), firstAt: isoTime(firstAt) };
-      return {
-        keyId,
-        group: { ...times, count, code, operation, address, window: window || null },
-      };
+      return { ...times, count, code, operation, address, window: window || null, keyId };
     });
   }
 
