@@ -198,6 +198,36 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
     await page.getByText('The key is disabled. Enable it when the reason is gone.').waitFor();
   });
 
+  it('explains rejected requests by the key that they used, whatever became of the key shown', async () => {
+    const client = await started.service.client({ name: 'Rotated' });
+    const path = `/admin/v1/keys/${client.keyId}`;
+    const { id } = (await started.admin.post(`${path}/rotate`, {})).json() as { id: string };
+    await started.admin.post(`${path}/revoke`, {});
+    await eventually(async () => (await client.get('/v1/pets')).status === 401);
+    await flush();
+    const explanation = page
+      .getByRole('region', { name: 'Latest rejected requests' })
+      .getByRole('cell')
+      .first();
+    for (const disabled of [false, true]) {
+      await started.admin.post(`/admin/v1/keys/${id}`, { disabled }, {}, 'PATCH');
+      await open('keys');
+      await heading('Keys').waitFor();
+      await open(`key/${id}`);
+      await heading('Rotated').waitFor();
+      expect(await explanation.innerText()).toBe(
+        `The latest request used another key of this client, ${client.keyId}. ` +
+          `The key is revoked and was replaced. The caller must use ${id}.`,
+      );
+    }
+    await explanation.getByRole('link', { name: client.keyId! }).click();
+    await page.waitForURL(new RegExp(`#key/${client.keyId}$`));
+    await page.getByText('Requests with this key are rejected.').waitFor();
+    expect(await explanation.innerText()).toBe(
+      `The key is revoked and was replaced. The caller must use ${id}.`,
+    );
+  });
+
   it('runs no stored text as a script, and marks it in no other way', async () => {
     const keys = started.service.store.app.get(KeysService);
     const by = { type: 'admin', name: `admin:${HOSTILE}` } as const;

@@ -322,9 +322,8 @@ const ENDED = {
   expired: 'The key has expired. Change its expiry, or issue another key.',
   disabled: 'The key is disabled. Enable it when the reason is gone.',
 };
-const VALID_NOW =
-  'The key is valid now. It was not valid at the time, or the request used an older key of this ' +
-  'client.';
+const VALID_NOW = 'The key is valid now. It was not valid at the time.';
+const OTHER_KEY = 'The latest request used another key of this client, ';
 const OTHER_LIMIT =
   'A limit of this operation alone was used up. The caller must wait for Retry-After.';
 const BY_CALLER =
@@ -343,8 +342,8 @@ const REASONS = {
 
 function endInWords(key) {
   const state = stateOf(key);
-  if (state !== 'expired' || !key.replacedBy) return ENDED[state];
-  return `The key was replaced. The caller must use ${key.replacedBy}.`;
+  if (!/revoked|expired/.test(state) || !key.replacedBy) return ENDED[state];
+  return `The key is ${state} and was replaced. The caller must use ${key.replacedBy}.`;
 }
 
 function banInWords(end) {
@@ -594,9 +593,16 @@ async function keyView(id) {
     const { ok = 0, ...others } = codes;
     return { startsAt, ok, rejected: sumOf(Object.entries(others), 1) };
   });
+  // A rotation deletes an unused successor.
+  const keys = await get(`/admin/v1/keys?order=newest&limit=100&search=${key.clientId}`);
   const latest = usage.rejected.map((group) => {
-    const { at, count, operation, address } = group;
-    return [reasonOf(group, key, usage), count, time(at), code(group.code), operation, address];
+    const { at, count, operation, address, keyId } = group;
+    const used = [key, ...keys].find((each) => each.id === keyId);
+    const reason = [
+      keyId !== id && [OTHER_KEY, link(`#key/${keyId}`, keyId), '. '],
+      used ? reasonOf(group, used, usage) : 'A rotation has withdrawn it.',
+    ];
+    return [reason, count, time(at), code(group.code), operation, address];
   });
   const terms = [
     ['ID', code(id)],
