@@ -59,6 +59,30 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
   /** The texts of the first column of the list. */
   const found = () => page.locator('main tbody tr td:first-child').allInnerTexts();
 
+  it('says after 15 seconds that a server that hangs does not respond', async () => {
+    // Time limits of requests are 50 times shorter.
+    await page.addInitScript(`{
+      const timeout = AbortSignal.timeout.bind(AbortSignal);
+      AbortSignal.timeout = (ms) => timeout(ms / 50);
+    }`);
+    const { id } = await issue();
+    await open(`key/${id}`);
+    await button('Refresh').waitFor();
+    const busy = () => page.locator('main').getAttribute('aria-busy');
+    await eventually(async () => (await busy()) === 'false');
+    // One of the two requests of the view gets its response.
+    await page.route('**/usage', () => undefined);
+    const start = Date.now();
+    await button('Refresh').click();
+    await eventually(async () => (await busy()) === 'true');
+    await page.getByText('The server does not respond. Check that it is running').waitFor();
+    expect(Date.now() - start).toBeGreaterThanOrEqual(300);
+    expect(await busy()).toBe('false');
+    await page.unroute('**/usage');
+    await button('Refresh').click();
+    await page.getByText('does not respond').waitFor({ state: 'detached' });
+  });
+
   describe('a token', () => {
     it('is accepted with characters that nobody sees, its scheme and quotes', async () => {
       await open('keys', `"Bearer ${started.admin.key!}\u200B"`);

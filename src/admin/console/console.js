@@ -151,12 +151,21 @@ function fail(text) {
 const INVALID_TOKEN = 'The token is not valid. Issue one: petstore admin issue';
 const UNKNOWN_RESULT = 'The change may have been made: look before you repeat it.';
 
-async function request(path, method = 'GET', body, token = storage.getItem(TOKEN)) {
+const TIME_LIMIT_MS = 15_000;
+let pending = 0;
+/** Sends a request. The view is busy until the response is complete. */
+async function request(...sent) {
+  main.ariaBusy = ++pending > 0;
+  return send(...sent).finally(() => (main.ariaBusy = --pending > 0));
+}
+
+async function send(path, method = 'GET', body, token = storage.getItem(TOKEN)) {
   const headers = { authorization: `Bearer ${token}` };
   if (body) headers['content-type'] = 'application/json';
-  const options = { method, headers, body: body && JSON.stringify(body), cache: 'no-store' };
+  const signal = AbortSignal.timeout(TIME_LIMIT_MS);
+  const sent = { method, headers, body: body && JSON.stringify(body), cache: 'no-store', signal };
   const advice = method === 'GET' ? 'Check that it is running, then try again.' : UNKNOWN_RESULT;
-  const response = await fetch(path, options).catch(() =>
+  const response = await fetch(path, sent).catch(() =>
     fail(`The server does not respond. ${advice}`),
   );
   aheadMs = Date.parse(response.headers.get('date')) - Date.now() || 0;
