@@ -304,6 +304,23 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
       expect(await page.locator('.secret').innerText()).toMatch(/^psk_/);
     });
 
+    it('says whether the old key of a rotation has ended', async () => {
+      for (const [hours, told] of [
+        ['0', 'The old key has ended.'],
+        ['1', 'The old key stays valid for the grace period.'],
+      ] as const) {
+        const { id } = await issue();
+        await open(`key/${id}`);
+        await button('Rotate').click();
+        await page.getByLabel('Hours that the old key stays valid').fill(hours);
+        await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+        await page.locator('.secret').waitFor();
+        expect(await page.getByRole('dialog').innerText()).toContain(`is shown once. ${told}`);
+        await button('Close').click();
+        await button('Sign out').click();
+      }
+    });
+
     it('explains an expiry in the year 12026', async () => {
       await open();
       await button('Issue a key').click();

@@ -257,7 +257,8 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
     complaints.length = 0;
     await page.getByLabel('Admin token').fill('psa_wrong');
     await page.keyboard.press('Enter');
-    await page.getByText('The token is not valid. Issue one: petstore admin issue').waitFor();
+    const advice = 'The token is not valid. Issue one: petstore admin issue --name NAME';
+    await page.getByText(advice, { exact: true }).waitFor();
     expect(await isStored()).toBe(false);
     // Chromium reports the 401 itself.
     expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);

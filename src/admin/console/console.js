@@ -148,7 +148,7 @@ function fail(text) {
   throw new Failure(text);
 }
 
-const INVALID_TOKEN = 'The token is not valid. Issue one: petstore admin issue';
+const INVALID_TOKEN = 'The token is not valid. Issue one: petstore admin issue --name NAME';
 const UNKNOWN_RESULT = 'The change may have been made: look before you repeat it.';
 
 const TIME_LIMIT_MS = 15_000;
@@ -556,7 +556,8 @@ function rotate(key) {
     async (data) => {
       const body = { graceSeconds: data.get('hours') * 3_600 };
       const rotated = await change('', keyPath(key.id, '/rotate'), 'POST', body);
-      showSecret(rotated, 'The old key stays valid for the grace period.');
+      const end = body.graceSeconds ? 'stays valid for the grace period' : 'has ended';
+      showSecret(rotated, `The old key ${end}.`);
     },
   );
 }
