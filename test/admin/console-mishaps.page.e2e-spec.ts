@@ -5,7 +5,7 @@ import { describeWith } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 
 /** Runs in the page, not here. */
-declare const document: { activeElement: { tagName: string; textContent: string } };
+declare const document: { activeElement: { name: string; tagName: string; textContent: string } };
 declare const history: { length: number };
 
 const DAY_MS = 86_400_000;
@@ -58,6 +58,17 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
 
   /** The texts of the first column of the list. */
   const found = () => page.locator('main tbody tr td:first-child').allInnerTexts();
+
+  it('expects the token in the field that has the focus, also after signing out', async () => {
+    const expectFocus = () =>
+      eventually(() => page.evaluate(() => document.activeElement.name === 'token'));
+    await page.goto(started.origin);
+    await expectFocus();
+    await open();
+    await heading('Keys').waitFor();
+    await button('Sign out').click();
+    await expectFocus();
+  });
 
   it('says after 15 seconds that a server that hangs does not respond', async () => {
     // Time limits of requests are 50 times shorter.

@@ -743,6 +743,7 @@ async function show(hasMoved = false) {
   }
   if (hasMoved) heading.focus();
   else if (!focused.isConnected) focusAgain(focused.textContent);
+  find('main [autofocus]')?.focus();
 }
 
 /** Focuses the button with this text, or the heading: the view was replaced under the focus. */
