@@ -315,6 +315,22 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
       expect(await page.locator('.secret').innerText()).toMatch(/^psk_/);
     });
 
+    it('shows and focuses the field of a value that the server rejects', async () => {
+      const { id } = await issue();
+      await open(`key/${id}`);
+      await button('Change').click();
+      await page.getByLabel(/^Expires/).fill('2020-01-01T00:00');
+      await button('Save').click();
+      await page.getByRole('alert').getByText('Expires: expiresAt must be').waitFor();
+      const focusedName = () => page.evaluate(() => document.activeElement.name);
+      expect(await focusedName()).toBe('expiresAt');
+      await page.getByLabel(/^Expires/).fill('');
+      for (const box of await page.getByRole('checkbox').all()) await box.uncheck();
+      await button('Save').click();
+      await page.getByRole('alert').getByText('Scopes: scopes must be').waitFor();
+      expect(await focusedName()).toBe('scopes');
+    });
+
     it('says whether the old key of a rotation has ended', async () => {
       for (const [hours, told] of [
         ['0', 'The old key has ended.'],

@@ -222,7 +222,11 @@ function ask(question, content, action, run, kind = 'main') {
   const send = (data) =>
     run(data, opened).catch((error) => {
       if (!dialog.open || !(error instanceof Failure)) throw error;
-      fault.textContent = error.message;
+      const { message } = error;
+      const field = asked.querySelector(`[name="${/^\w+/.exec(message)}"]`);
+      const place = field?.closest('label:not(.check), fieldset').textContent.trim();
+      fault.textContent = field ? `${place.split(/\n| \(/)[0]}: ${message}` : message;
+      field?.focus();
     });
   const confirm = action && el(`button.${kind}`, action);
   const close = button(action ? 'Cancel' : 'Close', () => dialog.close());
