@@ -14,6 +14,7 @@ const OBSERVABILITY = 'deploy/observability';
 interface Alert {
   alert: string;
   expr: string;
+  annotations: { runbook: string };
 }
 const { groups } = load(read(`${OBSERVABILITY}/alerts.yaml`)) as { groups: { rules: Alert[] }[] };
 const alerts = groups[0]!.rules;
@@ -70,9 +71,12 @@ describe('docs/operating.md', () => {
 
   it('has a runbook for each alert, and each alert has a test', () => {
     const tests = read(`${OBSERVABILITY}/alerts.test.yaml`);
-    for (const { alert } of alerts) {
+    for (const { alert, annotations } of alerts) {
       expect(GUIDE).toContain(`\n### ${alert}\n`);
+      const runbook = `docs/operating.md#${alert.toLowerCase()}`;
+      expect(annotations.runbook).toBe(runbook);
       expect(tests).toContain(`alertname: ${alert}`);
+      expect(tests).toContain(`runbook: ${runbook}\n`);
     }
   });
 
