@@ -1,4 +1,5 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DataSource, getMetadataArgsStorage } from 'typeorm';
 // Loads the entities.
 import '../app.module.js';
@@ -30,6 +31,9 @@ import { checkClock, failed, type Finding, ok, warning } from './doctor.findings
 const PRIVATE =
   '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 ' +
   '::1 fc00::/7 fe80::/10';
+
+/** With less free space, the next writes may fail. */
+const MIN_FREE_BYTES = 1_000_000;
 
 /** Checks the database, its schema and its clock, and changes nothing. */
 export async function checkDatabase(
@@ -131,6 +135,11 @@ async function checkSqlite(dataSource: DataSource, file: string): Promise<Findin
   // A write, which the permissions of the file may not allow.
   for (const text of ['BEGIN IMMEDIATE', 'PRAGMA user_version = 0', 'ROLLBACK']) {
     await dataSource.query(text);
+  }
+  // The write above stays in memory: nothing is committed.
+  const { bavail, bsize } = statfsSync(dirname(file));
+  if (bavail * bsize < MIN_FREE_BYTES) {
+    throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
   }
   // Checks every page, but not the order of the indexes, which would take much longer.
   const [{ version, fault }] = await dataSource.query<[{ version: string; fault: string }]>(

@@ -1,4 +1,4 @@
-import {
+import fs, {
   chmodSync,
   chownSync,
   mkdirSync,
@@ -73,6 +73,10 @@ describe('petstore doctor', () => {
     for (const path of [file, join(file, '..')]) chownSync(path, UNPRIVILEGED, UNPRIVILEGED);
     process.seteuid!(UNPRIVILEGED);
   }
+  function fillDisk(): void {
+    const empty = fs.statfsSync(join(file, '..'));
+    jest.spyOn(fs, 'statfsSync').mockReturnValue({ ...empty, bavail: 9 });
+  }
   const execute = (sql: string) => () => new Database(file).exec(sql).close();
 
   it('reports nothing if nothing is wrong', async () => {
@@ -131,6 +135,13 @@ describe('petstore doctor', () => {
       makeReadOnly,
       /readonly database/,
       /or set DATABASE_URL to another file$/,
+    ],
+    [
+      'failed',
+      'database',
+      fillDisk,
+      /^database or disk is full$/,
+      /^free space on the disk of .*petstore\.db$/,
     ],
     ['failed', 'database', damageLastPage, /damaged|malformed/, /copy .* restore BACKUP$/],
     [
