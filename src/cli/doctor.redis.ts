@@ -37,9 +37,15 @@ export async function checkRedis(config: Config): Promise<Finding[]> {
   }
 }
 
-/** A server does not need INFO, so its user may lack the permission. */
 async function checkEviction(client: RedisClient, host: string): Promise<Finding> {
-  const info = String(await client.run(INFO, SUBJECT).catch(() => ''));
+  let info: string;
+  try {
+    info = String(await client.run(INFO, `petstore:${SUBJECT}`));
+  } catch {
+    // A server does not need INFO.
+    const detail = `Redis at ${host} may evict counters: INFO, which would show it, failed`;
+    return warning('redis', detail, 'grant +info to the user in REDIS_URL');
+  }
   const [, version = 'of unknown version'] = /^redis_version:(\S+)/m.exec(info) ?? [];
   const [, policy = 'noeviction'] = /^maxmemory_policy:(\S+)/m.exec(info) ?? [];
   const detail = `Redis ${version} at ${host}`;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
@@ -176,7 +177,8 @@ describeWith('redis', 'petstore doctor on Redis', (program) => {
   const createUser = (user: string, ...rules: string[]) =>
     redis.call('ACL', 'SETUSER', user, 'reset', 'on', '>secret', ...rules);
   /** The rights of docs/operating.md. */
-  const RIGHTS = ['~petstore:*', '+@scripting', '+time', '+hmget', '+hset', '+expire', '+set'];
+  const GUIDE = readFileSync('docs/operating.md', 'utf8');
+  const RIGHTS = /^\| Redis +\| `(~petstore[^`]+)`/m.exec(GUIDE)![1]!.split(' ');
 
   it('accepts a user with exactly the rights of the guide, and the service counts with it', async () => {
     await createUser('exact', ...RIGHTS);
@@ -189,6 +191,20 @@ describeWith('redis', 'petstore doctor on Redis', (program) => {
       const { checks } = (await service.anonymous().get('/health/ready')).json();
       return checks.counters === 'redis';
     });
+  });
+
+  it('warns of a user that may not run INFO, and prints nothing else', async () => {
+    const warn = jest.spyOn(console, 'warn');
+    await createUser('blind', ...RIGHTS, '-info');
+    expect(await found(urlOf('blind'))).toEqual([
+      expect.objectContaining({
+        status: 'warning',
+        detail: expect.stringMatching(/may evict counters: INFO, .* failed$/),
+        fix: 'grant +info to the user in REDIS_URL',
+      }),
+    ]);
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
   });
 
   it('fails for a user that may not run scripts', async () => {

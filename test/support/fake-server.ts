@@ -1,18 +1,20 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
+type Answer = (chunk: string, socket: Socket) => string;
+
 /** A TCP server that responds to each chunk with `answer`, or never. */
 export class FakeServer implements AsyncDisposable {
   private readonly sockets = new Set<Socket>();
   private readonly server = createServer((socket) => {
     this.sockets.add(socket);
     socket.on('error', () => undefined);
-    socket.on('data', (chunk) => socket.write(this.answer(chunk.toString())));
+    socket.on('data', (chunk) => socket.write(this.answer(chunk.toString(), socket)));
   });
 
-  private constructor(private readonly answer: (chunk: string) => string) {}
+  private constructor(private readonly answer: Answer) {}
 
-  static async start(answer: (chunk: string) => string = () => ''): Promise<FakeServer> {
+  static async start(answer: Answer = () => ''): Promise<FakeServer> {
     const fake = new FakeServer(answer);
     fake.server.listen(0, '127.0.0.1');
     await once(fake.server, 'listening');
