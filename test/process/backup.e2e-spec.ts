@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import {
+  chmodSync,
+  chownSync,
   closeSync,
   existsSync,
   mkdirSync,
@@ -21,6 +23,7 @@ import { Workplace } from '../support/petstore-process.js';
 import { jsonInProcess, runInProcess } from '../support/run-program.js';
 
 const ENTERPRISE = ['--plan', 'enterprise', '--per-minute', '1000000', '--per-day', '1000000'];
+const UNPRIVILEGED = 65_534;
 const REX = { name: 'Rex', categoryId: 1 };
 
 describe('petstore backup and restore', () => {
@@ -124,6 +127,27 @@ describe('petstore backup and restore', () => {
   it('backup names the file that it cannot write, not the database', async () => {
     await json('migrate');
     expect(await failure('backup', '/proc/backup.db')).not.toContain(database);
+  });
+
+  it('backup names the database if its folder cannot be written', async () => {
+    await json('migrate');
+    // Loads the modules, which Jest could not cache as another user.
+    await json('backup', backup);
+    const directory = dirname(database);
+    chmodSync(workplace.directory, 0o777);
+    chmodSync(directory, 0o500);
+    for (const path of [directory, database]) chownSync(path, UNPRIVILEGED, UNPRIVILEGED);
+    const user = process.getuid!();
+    // Root may write everywhere.
+    if (user === 0) process.seteuid!(UNPRIVILEGED);
+    try {
+      expect(await failure('backup', backup, '--yes')).toContain(
+        `access to ${database} and its folder`,
+      );
+    } finally {
+      process.seteuid!(user);
+      chmodSync(directory, 0o700);
+    }
   });
 
   it('restore changes nothing while a server uses the database, or if the file is no backup', async () => {

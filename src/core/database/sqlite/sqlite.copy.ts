@@ -1,5 +1,6 @@
 import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
+import { explainAt } from '../../config/fixes.js';
 import { MIGRATIONS_TABLE } from '../data-source-options.js';
 import { createFile, lockFile, LOG_SUFFIXES } from './sqlite.file.js';
 
@@ -19,10 +20,12 @@ const PROBLEMS: Readonly<Record<string, string>> = {
  */
 export function backupDatabase(source: string, target: string, lock?: () => () => void): string[] {
   const temporary = `${target}.${process.pid}.tmp`;
-  const database = new Sqlite(source, { fileMustExist: true });
+  let database: Sqlite.Database | undefined;
+  let names: unknown[] | undefined;
   let release: (() => void) | undefined;
   try {
-    const names = database.prepare(`SELECT name FROM ${MIGRATIONS_TABLE}`).pluck().all();
+    database = new Sqlite(source, { fileMustExist: true });
+    names = database.prepare(`SELECT name FROM ${MIGRATIONS_TABLE}`).pluck().all();
     release = lock?.();
     createFile(temporary);
     // Reads one snapshot and builds every index anew, so a damaged page fails here and is not
@@ -34,11 +37,12 @@ export function backupDatabase(source: string, target: string, lock?: () => () =
     return names as string[];
   } catch (error) {
     const problem = PROBLEMS[(error as { code: string }).code];
-    if (problem === undefined) throw error;
-    throw new Error(`${source} is ${problem}`, { cause: error });
+    if (problem !== undefined) throw new Error(`${source} is ${problem}`, { cause: error });
+    // The target was not touched yet.
+    throw names === undefined ? explainAt('sqlite', error, source, `check ${source}`) : error;
   } finally {
     release?.();
-    database.close();
+    database?.close();
     rmSync(temporary, { force: true });
   }
 }
