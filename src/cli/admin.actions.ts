@@ -22,7 +22,7 @@ const ACTIONS = {
   async issue(tokens: AdminTokens, { name, role, expiresAt }: AdminOptions): Promise<Result> {
     const value = await tokens.issue({ name, role, expiresAt }, operator());
     const text = `Admin token ${value.id} for ${name}, ${role}. Store it now: it is not shown again.`;
-    return { value, text, secret: value.token };
+    return { value, text, secret: value.token, undo: `petstore admin revoke ${value.id}` };
   },
 
   async list(tokens: AdminTokens): Promise<Result> {

@@ -41,8 +41,8 @@ async function backupToOutput(database: string, output: Output): Promise<void> {
   try {
     await explained('sqlite', file, () => backupDatabase(database, file));
     const { size } = statSync(file);
-    await output.pipe(createReadStream(file));
-    output.note(`Wrote ${size} bytes to standard output.`);
+    const isWritten = await output.pipe(createReadStream(file));
+    if (isWritten) output.note(`Wrote ${size} bytes to standard output.`);
   } finally {
     rmSync(file, { force: true });
   }

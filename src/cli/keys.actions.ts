@@ -61,7 +61,8 @@ const ACTIONS = {
   async issue(app, options) {
     const terms = { ...options, allowedFrom: options.from };
     const value = issuedView(await app.get(KeysService).issue(terms, operator()), app.get(Plans));
-    return { value, text: describe.issued(value), secret: value.key };
+    const undo = `petstore keys revoke ${value.id}`;
+    return { value, text: describe.issued(value), secret: value.key, undo };
   },
 
   async list(app, { idle, expiresWithin, ...options }) {
@@ -90,7 +91,8 @@ const ACTIONS = {
       await app.get(KeysService).rotate(id, grace, operator()),
       app.get(Plans),
     );
-    return { value, text: describe.rotated(value), secret: value.key };
+    const undo = `petstore keys revoke ${value.id}`;
+    return { value, text: describe.rotated(value), secret: value.key, undo };
   },
 
   async audit(app, { id, limit }) {

@@ -25,6 +25,16 @@ describe(Output.name, () => {
     expect(print(false, true)).toEqual({ out: '{\n  "key": "s"\n}\n', err: '' });
   });
 
+  it('prints how to withdraw a secret that could not be printed', () => {
+    const printed = { value: {}, text: 'x', secret: 's', undo: 'petstore keys revoke k' };
+    for (const [isTerminal, asJson] of [[false], [true], [false, true]] as const) {
+      let err = '';
+      const fail = (_text: unknown, done?: (error: Error) => void) => done?.(new Error('full'));
+      new Output(fail, (text) => (err += text), isTerminal).print(printed, asJson);
+      expect(err).toMatch(/^error: the secret was issued, .*; run petstore keys revoke k$/m);
+    }
+  });
+
   it('repeats no key in an error', () => {
     const { err } = capture((output) => output.error(`no key has the ID psk_${'a'.repeat(49)}`));
     expect(err).toBe('no key has the ID psk_...\n');

@@ -3,8 +3,9 @@ import stringWidth from 'string-width';
 /** A failure that the printed result describes: exit code 1. */
 export class FailedError extends Error {}
 
-/** Writes to standard output. @param done is called when the text left the process */
-type Write = (text: string | Uint8Array, done?: () => void) => unknown;
+type Done = (error?: Error | null) => void;
+/** Writes to standard output. @param done is called when the text left the process, or failed to */
+type Write = (text: string | Uint8Array, done?: Done) => unknown;
 
 /** The output of a command. */
 export interface Printed {
@@ -13,6 +14,8 @@ export interface Printed {
   text: string;
   /** A key or token. A script gets it alone on standard output, and the text on standard error. */
   secret?: string;
+  /** The command that withdraws the secret if it cannot be printed. */
+  undo?: string;
 }
 
 /** Results go to standard output, errors to standard error in one line each. */
@@ -27,12 +30,16 @@ export class Output {
     readonly isTerminal = false,
   ) {}
 
-  print({ value, text, secret }: Printed, asJson = false): void {
-    if (asJson) this.raw(`${JSON.stringify(value, null, 2)}\n`);
+  print({ value, text, secret, undo }: Printed, asJson = false): void {
+    const done: Done = (error) => {
+      if (!error || undo === undefined) return;
+      this.error(`error: the secret was issued, but could not be printed; run ${undo}`);
+    };
+    if (asJson) this.raw(`${JSON.stringify(value, null, 2)}\n`, done);
     else if (secret === undefined) this.raw(`${text}\n`);
-    else if (this.isTerminal) this.raw(`${secret}\n\n${text}\n`);
+    else if (this.isTerminal) this.raw(`${secret}\n\n${text}\n`, done);
     else {
-      this.raw(`${secret}\n`);
+      this.raw(`${secret}\n`, done);
       this.note(text);
     }
   }
@@ -47,11 +54,16 @@ export class Output {
     if (this.isTerminal) this.err(`\r${text}\x1b[K`);
   }
 
-  /** Prints a stream as fast as its reader takes it. */
-  async pipe(stream: AsyncIterable<string | Uint8Array>): Promise<void> {
+  /**
+   * Prints a stream as fast as its reader takes it.
+   * @returns whether all of it was written; `main.ts` reports the error
+   */
+  async pipe(stream: AsyncIterable<string | Uint8Array>): Promise<boolean> {
     for await (const chunk of stream) {
-      await new Promise<void>((resolve) => void this.raw(chunk, resolve));
+      const error = await new Promise((resolve: Done) => void this.raw(chunk, resolve));
+      if (error) return false;
     }
+    return true;
   }
 
   /** Prints one line. Characters that a terminal would interpret are escaped. */

@@ -28,7 +28,7 @@ export function exportUsage(options: UsageOptions, output: Output): Promise<Resu
     if (from < keptSince) output.note(`Usage before ${isoTime(keptSince)} was deleted.`);
     const hours = { from: Math.max(from, keptSince), to: Math.min(to, Date.now()) };
     const rows = rowsOf(app.get(UsageRepository), hours);
-    if (!json) return output.pipe(format === 'csv' ? csvOf(rows) : linesOf(rows));
+    if (!json) return void (await output.pipe(format === 'csv' ? csvOf(rows) : linesOf(rows)));
     const value: Row[] = [];
     for await (const row of rows) value.push(row);
     return { value, text: '' };

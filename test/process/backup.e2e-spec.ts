@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { Output, runProgram } from '../support/run-program.js';
@@ -106,6 +107,18 @@ describe('petstore backup and restore', () => {
     rmSync(database);
     await json('restore', backup);
     expect(countPets()).toBe(5_000);
+  });
+
+  it('backup - reports a full disk, and no written bytes', async () => {
+    await json('migrate');
+    const full = openSync('/dev/full', 'w');
+    const child = workplace.start(['backup', '-'], {}, full);
+    const closed = once(child, 'close');
+    expect(await text(child.stderr!)).toMatch(
+      /^error: cannot write to standard output \(ENOSPC[^\n]+\)\n$/,
+    );
+    expect(await closed).toEqual([1, null]);
+    closeSync(full);
   });
 
   it('backup - does not write to a terminal', async () => {

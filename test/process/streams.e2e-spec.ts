@@ -29,4 +29,24 @@ describe('standard output', () => {
     );
     expect(await closed).toEqual([1, null]);
   });
+
+  it.each([
+    ['keys', ['issue', '--name', 'Zoo', '--plan', 'free']],
+    ['keys', ['rotate']],
+    ['admin', ['issue', '--name', 'ann']],
+  ])('a full disk leaves no secret that nobody knows of: %s %j', async (group, args) => {
+    await workplace.run('migrate');
+    const { id } = await workplace.json('keys', 'issue', '--name', 'Zoo', '--plan', 'free');
+    const argv = [group, ...args, ...(args[0] === 'rotate' ? [id as string] : [])];
+    const child = workplace.start(argv, {}, full);
+    const closed = once(child, 'close');
+    const err = await text(child.stderr!);
+    expect(await closed).toEqual([1, null]);
+    const [, undo] = /^error: the secret was issued, .*; run petstore (.+)$/m.exec(err)!;
+    expect((await workplace.run(...undo!.split(' '), '--yes')).code).toBe(0);
+    const list = (await workplace.json(group, 'list')) as { id: string; revokedAt: unknown }[];
+    const issued = list.find((each) => undo!.endsWith(each.id));
+    expect(issued?.revokedAt).toEqual(expect.any(String));
+    expect(issued?.id).not.toBe(id);
+  });
 });
