@@ -25,7 +25,7 @@ export function exportUsage(options: UsageOptions, output: Output): Promise<Resu
   }
   const keptSince = Math.ceil((Date.now() - KEPT_MS) / HOUR_MS) * HOUR_MS;
   return runAsOperator<Result | void>(options, async (app) => {
-    if (from < keptSince) output.note(`Usage before ${isoTime(keptSince)} was deleted.`);
+    if (from < keptSince) output.note(`Usage before ${isoTime(keptSince)} is not kept.`);
     const hours = { from: Math.max(from, keptSince), to: Math.min(to, Date.now()) };
     const rows = rowsOf(app.get(UsageRepository), hours);
     if (!json) return void (await output.pipe(format === 'csv' ? csvOf(rows) : linesOf(rows)));

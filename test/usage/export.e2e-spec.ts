@@ -87,9 +87,9 @@ describe('petstore usage export', () => {
     expect((await exported(...none, '--json')).out).toBe('[]\n');
   });
 
-  it('says that older usage was deleted', async () => {
+  it('says that older usage is not kept', async () => {
     const { code, err } = await exported('--from', '2020-01-01', '--to', '2020-01-02');
     expect(code).toBe(0);
-    expect(err).toMatch(/^Usage before 20\S+:00:00.000Z was deleted\.\n$/);
+    expect(err).toMatch(/^Usage before 20\S+:00:00.000Z is not kept\.\n$/);
   });
 });
