@@ -20,9 +20,14 @@ export type AdminAction = keyof typeof ACTIONS;
 /** The subcommands of `petstore admin`. */
 const ACTIONS = {
   async issue(tokens: AdminTokens, { name, role, expiresAt }: AdminOptions): Promise<Result> {
+    const namesake = (await tokens.list()).find((each) => each.name === name && isActive(each));
+    const note =
+      namesake &&
+      `The active token ${namesake.id} is also called ${name}: the audit trail cannot tell them apart.`;
     const value = await tokens.issue({ name, role, expiresAt }, operator());
     const text = `Admin token ${value.id} for ${name}, ${role}. Store it now: it is not shown again.`;
-    return { value, text, secret: value.token, undo: `petstore admin revoke ${value.id}` };
+    const undo = `petstore admin revoke ${value.id}`;
+    return { value, text, secret: value.token, undo, note };
   },
 
   async list(tokens: AdminTokens): Promise<Result> {
@@ -47,6 +52,10 @@ const ACTIONS = {
 function viewOf({ id, name, role, createdAt, expiresAt, revokedAt }: AdminToken) {
   const times = { createdAt: isoTime(createdAt), expiresAt: isoTime(expiresAt) };
   return { id, name, role, ...times, revokedAt: isoTime(revokedAt) };
+}
+
+function isActive({ expiresAt, revokedAt }: AdminToken): boolean {
+  return revokedAt === null && (expiresAt ?? Infinity) > Date.now();
 }
 
 function expiresSoon({ expiresAt, revokedAt }: ReturnType<typeof viewOf>): boolean {

@@ -225,6 +225,21 @@ describe('petstore keys --json', () => {
     expect(Date.parse(last.replaces.expiresAt)).toBeLessThanOrEqual(Date.now());
   });
 
+  it('admin issue prints a note if an active token has the name', async () => {
+    const issue = async () => {
+      const { code, out, err } = await runInProcess('admin', 'issue', '--name', 'ann', '--json');
+      expect(code).toBe(0);
+      return { id: (JSON.parse(out) as { id: string }).id, err };
+    };
+    const first = await issue();
+    expect(first.err).toBe('');
+    const second = await issue();
+    expect(second.err).toMatch(/^The active token adm_\w+ is also called ann: .*\n$/);
+    expect(second.err).toContain(first.id);
+    for (const { id } of [first, second]) await runInProcess('admin', 'revoke', id, '--yes');
+    expect((await issue()).err).toBe('');
+  });
+
   it('revoke prints when the key was revoked, and changes nothing when repeated', async () => {
     const view = await json('revoke', zoo.id);
     expect(Object.keys(view)).toEqual(VIEW);

@@ -16,6 +16,8 @@ export interface Printed {
   secret?: string;
   /** The command that withdraws the secret if it cannot be printed. */
   undo?: string;
+  /** A warning for standard error. */
+  note?: string | undefined;
 }
 
 /** Results go to standard output, errors to standard error in one line each. */
@@ -30,7 +32,8 @@ export class Output {
     readonly isTerminal = false,
   ) {}
 
-  print({ value, text, secret, undo }: Printed, asJson = false): void {
+  print({ value, text, secret, undo, note }: Printed, asJson = false): void {
+    if (note !== undefined) this.note(note);
     const done: Done = (error) => {
       if (!error || undo === undefined) return;
       this.error(`error: the secret was issued, but could not be printed; run ${undo}`);
