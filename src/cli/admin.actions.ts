@@ -23,7 +23,7 @@ const ACTIONS = {
     const namesake = (await tokens.list()).find((each) => each.name === name && isActive(each));
     const note =
       namesake &&
-      `The active token ${namesake.id} is also called ${name}: the audit trail cannot tell them apart.`;
+      `The active token ${namesake.id} has the same name: the audit trail cannot tell them apart.`;
     const value = await tokens.issue({ name, role, expiresAt }, operator());
     const text = `Admin token ${value.id} for ${name}, ${role}. Store it now: it is not shown again.`;
     const undo = `petstore admin revoke ${value.id}`;

@@ -234,7 +234,7 @@ describe('petstore keys --json', () => {
     const first = await issue();
     expect(first.err).toBe('');
     const second = await issue();
-    expect(second.err).toMatch(/^The active token adm_\w+ is also called ann: .*\n$/);
+    expect(second.err).toMatch(/^The active token adm_\w+ has the same name: .*\n$/);
     expect(second.err).toContain(first.id);
     for (const { id } of [first, second]) await runInProcess('admin', 'revoke', id, '--yes');
     expect((await issue()).err).toBe('');
