@@ -62,7 +62,8 @@ export class RedisClient implements OnApplicationShutdown {
     connection.on('error', (error: ConnectionError) => {
       const cause = error.lastNodeError ?? error;
       // ioredis also reports this one after the error that closed the connection.
-      if (!cause.message.includes("isn't writeable")) this.lastError = cause;
+      if (cause.message.includes("isn't writeable")) this.lastError ??= cause;
+      else this.lastError = cause;
       if (error.command?.name !== 'select') return;
       this.selectError = error;
       connection.disconnect(true);
