@@ -16,10 +16,11 @@ export class RedisUnavailableError extends ExplainedError {
 }
 
 function causeOf(message: string, protocol: string): string {
-  if (/isn't writeable|Connection is closed|max retries per request/.test(message)) {
-    return 'it closes connections without a reply; it may be no Redis, or expect rediss://';
+  if (
+    /isn't writeable|Connection is closed|max retries per request|^Protocol error/.test(message)
+  ) {
+    return 'not connected; what listens there may be no Redis, or expect rediss://';
   }
-  if (message.startsWith('Protocol error, got')) return 'it is no Redis, or expects rediss://';
   // Redis without TLS waits for the rest of the handshake, which it takes for a command.
   if (protocol === 'rediss:' && message === 'connect ETIMEDOUT') {
     return `${message} (it may have no TLS)`;

@@ -60,10 +60,7 @@ export class RedisClient implements OnApplicationShutdown {
     private readonly durations: Histogram | undefined,
   ) {
     connection.on('error', (error: ConnectionError) => {
-      const cause = error.lastNodeError ?? error;
-      // ioredis also reports this one after the error that closed the connection.
-      if (cause.message.includes("isn't writeable")) this.lastError ??= cause;
-      else this.lastError = cause;
+      this.lastError = error.lastNodeError ?? error;
       if (error.command?.name !== 'select') return;
       this.selectError = error;
       connection.disconnect(true);
@@ -145,8 +142,6 @@ export async function connectRedis(
   const connection = isCluster
     ? new Cluster(urls, clusterOptions(first))
     : new Redis(first.href, OPTIONS);
-  if (connection instanceof Cluster) connection.on('+node', allowWithoutInfo);
-  else allowWithoutInfo(connection);
   const client = new RedisClient(connection, urls[0]!, timeoutMs, durations);
   const connected =
     connection instanceof Cluster ? connectShards(connection) : connection.connect();
@@ -161,17 +156,6 @@ export async function connectRedis(
     throw error;
   }
   return client;
-}
-
-/** ioredis runs INFO to see whether Redis is loading, and prints a line if the user may not. */
-function allowWithoutInfo(redis: Redis): void {
-  const info: () => Promise<string> = redis.info.bind(redis);
-  const check = (done: (error: Error | null, text?: string) => void) =>
-    info().then(
-      (text) => done(null, text),
-      (error: Error) => (error.message.includes('NOPERM') ? done(null, '') : done(error)),
-    );
-  redis.info = check as unknown as Redis['info'];
 }
 
 /**
