@@ -285,7 +285,7 @@ describe('ADMIN_PORT', () => {
         }),
     });
     await service.close();
-    expect(calls.join()).toMatch(/KeyCache \d+ onModuleInit.*BackgroundWriter \d+ before/);
+    expect(calls.join()).toMatch(/KeyCache \d+ onModuleInit.*BackgroundTasks \d+ before/);
     expect(calls).toEqual([...new Set(calls)]);
   });
 
