@@ -6,6 +6,7 @@ import {
   Equals,
   IsArray,
   IsIn,
+  IsObject,
   IsOptional,
   ValidateNested,
 } from 'class-validator';
@@ -35,6 +36,8 @@ export class BulkOrder {
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(MAX_LINES)
+  // Otherwise an array would be accepted for a line, because class-validator looks for lines in it.
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => NewOrder)
   lines!: NewOrder[];

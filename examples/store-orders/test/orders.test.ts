@@ -219,5 +219,6 @@ describe('store orders', () => {
 
     await expectError(await bulk([...lines, lines[0]!]), 400, 'invalid_request');
     await expectError(await bulk([]), 400, 'invalid_request');
+    await expectError(await bulk([[]]), 400, 'invalid_request');
   });
 });
