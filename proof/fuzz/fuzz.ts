@@ -10,7 +10,8 @@ import { Document } from './document.js';
 import { DisposableKeys } from './disposable-keys.js';
 import { type FuzzRequest, type Keys, Requests } from './requests.js';
 
-const INPUTS = { full: 100_000, short: 500 };
+/** Multiples of the number of callers. */
+const INPUTS = { full: 100_000, short: 400 };
 /** At the same time, so that the client and the server each use a core. */
 const CALLERS = 8;
 /** Callers of an extension that injects requests, beside them. */
