@@ -3,6 +3,7 @@ import { AccessLog } from '../../dist/src/core/http/access-log.js';
 import { Authenticator } from '../../dist/src/core/keys/authenticator.js';
 import { Metrics } from '../../dist/src/core/telemetry/metrics.js';
 import { Clock } from '../../dist/src/core/time/clock.js';
+import { UsageRecorder } from '../../dist/src/core/usage/usage-recorder.js';
 import { startTestStore } from '../../dist/src/testing.js';
 
 const nothing = () => undefined;
@@ -15,6 +16,7 @@ const replacements = new Map([
     { authenticate: (request) => (request.caller = { scopes: { has: () => true } }) },
   ],
   [AccessLog, {}],
+  [UsageRecorder, {}],
   [Metrics, { counter: create, histogram: create, gauge: create }],
   [Clock, new Clock()],
 ]);
