@@ -1,9 +1,13 @@
-// Part `latency`: latencies at a constant rate, which every program keeps.
+// Part `latency`: latencies at a constant rate, which every program keeps. Each is started anew for
+// each kind of request: V8 shrinks the heap of an idle server, and collects when it is loaded again.
 import { load, loadAtRate } from './lib/load.mjs';
-import { startField } from './race.mjs';
-import { COMPILED_AFTER_S, LOW_RATE } from './settings.mjs';
+import { undisturbed } from './lib/process.mjs';
+import { prepareField } from './race.mjs';
+import { LOW_RATE } from './settings.mjs';
 
 const STEPS_PER_MS = 100;
+/** Until then, V8 compiles what the requests need, and its heap grows. */
+const SETTLED_AFTER_S = 10;
 
 /**
  * @typedef {{id: string, requests: number, p50: number, p99: number, p999: number,
@@ -19,32 +23,32 @@ const STEPS_PER_MS = 100;
 export async function latency(stage, pace, field) {
   const results = [];
   for (const engine of ['sqlite', 'postgres']) {
-    const servers = await startField(stage, engine, field);
+    const { contestants, keyFile } = await prepareField(stage, engine, field);
     for (const [work, perSecond] of Object.entries(LOW_RATE)) {
-      for (const server of servers) await load(stage, server, { work, seconds: COMPILED_AFTER_S });
-      const seconds = pace.openSeconds;
-      const entries = await atRate(stage, servers, pace, { work, perSecond, seconds });
-      results.push({ engine, work, perSecond, seconds, entries });
+      const options = { work, perSecond, seconds: pace.openSeconds };
+      const entries = [];
+      for (const { id, start } of contestants) {
+        const server = { running: await start(), keyFile };
+        await load(stage, server, { work, seconds: SETTLED_AFTER_S });
+        entries.push({ id, ...(await atRate(stage, server, pace, options)) });
+        await server.running.stop();
+      }
+      results.push({ engine, ...options, entries });
       console.log(`${work} on ${engine} at ${perSecond}/s, in ms`);
       console.table(entries);
     }
-    for (const { running } of servers) await running.stop();
   }
   return results;
 }
 
-async function atRate(stage, servers, { openRounds }, options) {
-  const measured = new Map(servers.map(({ id }) => [id, []]));
+async function atRate(stage, server, { openRounds }, options) {
+  const rounds = [];
   for (let round = 0; round < openRounds; round++) {
-    for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
-      const counts = await loadAtRate(stage, server, options);
-      measured.get(server.id).push(Object.entries(counts).map(([step, count]) => [+step, count]));
-    }
+    const counts = await undisturbed(() => loadAtRate(stage, server, options));
+    rounds.push(Object.entries(counts).map(([step, count]) => [+step, count]));
   }
-  return Array.from(measured, ([id, rounds]) => {
-    const percentiles = percentilesOf(rounds.flat());
-    return { id, ...percentiles, rounds: rounds.map((each) => percentilesOf(each).p999) };
-  });
+  const tails = rounds.map((round) => percentilesOf(round).p999);
+  return { ...percentilesOf(rounds.flat()), rounds: tails };
 }
 
 /** @param {[number, number][]} steps numbers of requests by latency in steps of 10 µs */

@@ -5,6 +5,7 @@ import { assertEqualResponses } from './field/equal.mjs';
 import { preparePostgres, prepareSqlite } from './lib/data.mjs';
 import { startPostgres } from './lib/engines.mjs';
 import { load } from './lib/load.mjs';
+import { undisturbed } from './lib/process.mjs';
 import { COMPILED_AFTER_S, median, WARM_UP_SECONDS } from './settings.mjs';
 
 /**
@@ -36,18 +37,26 @@ export async function race(stage, pace, engine, field) {
   return contests;
 }
 
-/** Each program gets a database of its own, with equal content. */
-export async function startField(stage, engine, field) {
-  const able = field.filter((each) => (each.engine ?? engine) === engine);
-  const ids = able.map(({ id }) => id);
-  const { urls, keys, keyFile } = await databases(stage, engine, ids);
+async function startField(stage, engine, field) {
+  const { keys, keyFile, contestants } = await prepareField(stage, engine, field);
   const servers = [];
-  for (const [index, { start, isEqual, ...contestant }] of able.entries()) {
-    const running = await start(stage, urls[index]);
+  for (const { start, isEqual, ...contestant } of contestants) {
+    const running = await start();
     if (isEqual) await assertEqualResponses(servers[0].running, running, keys[0]);
     servers.push({ ...contestant, running, keyFile });
   }
   return servers;
+}
+
+/** Each program gets a database of its own, with equal content. */
+export async function prepareField(stage, engine, field) {
+  const able = field.filter((each) => (each.engine ?? engine) === engine);
+  const ids = able.map(({ id }) => id);
+  const { urls, ...prepared } = await databases(stage, engine, ids);
+  const contestants = able.map((each, index) => {
+    return { ...each, start: () => each.start(stage, urls[index]) };
+  });
+  return { ...prepared, contestants };
 }
 
 async function databases(stage, engine, ids) {
@@ -73,7 +82,7 @@ export async function runRounds(stage, runners, { rounds, seconds }) {
       const { id, server, work } = runner;
       const warmUpSeconds = round === 0 ? COMPILED_AFTER_S : WARM_UP_SECONDS;
       await load(stage, server, { work, seconds: warmUpSeconds });
-      figures.get(id).push(await load(stage, server, { work, seconds }));
+      figures.get(id).push(await undisturbed(() => load(stage, server, { work, seconds })));
     }
   }
   return Array.from(figures, ([id, measured]) => {
