@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { BackgroundTasks } from '../../src/core/database/background-tasks.js';
 import { ChangePoller } from '../../src/core/database/change-poller.js';
 import type { Database } from '../../src/core/database/database.js';
-import { isOutage } from '../../src/core/database/outage.js';
+import { isOutage } from '../../src/core/database/database-error.js';
 import type { ApiReply, ApiRequest } from '../../src/core/http/request.js';
 import { KeyCache } from '../../src/core/keys/key-cache.js';
 import { BanRepository } from '../../src/core/rate-limits/bans/ban.repository.js';

@@ -14,7 +14,7 @@ import {
 import { databaseNow, NOW } from '../core/database/database-time.js';
 import { describeMigration, migrationNames } from '../core/database/extension-migrations.js';
 import { migrationsThatRan } from '../core/database/migrate.js';
-import { driverErrorOf } from '../core/database/outage.js';
+import { driverErrorOf } from '../core/database/database-error.js';
 import {
   type KeySequence,
   SEQUENCES,

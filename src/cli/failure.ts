@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type Config, ConfigError } from '../core/config/config.js';
 import { ExplainedError, fixOf } from '../core/config/fixes.js';
 import { fileOf } from '../core/database/data-source-options.js';
-import { driverErrorOf } from '../core/database/outage.js';
+import { driverErrorOf } from '../core/database/database-error.js';
 import { type Extension, nameOf } from '../extensions/define.js';
 import type { Output } from './output.js';
 

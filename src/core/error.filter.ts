@@ -1,5 +1,5 @@
 import { type ArgumentsHost, Catch, ConflictException, type ExceptionFilter } from '@nestjs/common';
-import { isOutage, isTaken, isUnstorable } from './database/outage.js';
+import { isOutage, isTaken, isUnstorable } from './database/database-error.js';
 import { ApiError } from './errors/api-error.js';
 import { serviceUnavailable } from './errors/errors.js';
 import { REQUIRED_HEADERS, toApiError } from './errors/to-api-error.js';

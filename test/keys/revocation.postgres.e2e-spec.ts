@@ -87,10 +87,10 @@ function mayBeTrusted(askedMs: number): boolean {
 
 /** Resolves after `count` more polls for changes. */
 async function polls({ store }: TestService, count: number): Promise<void> {
-  const observe = jest.spyOn(store.app.get(Database), 'observe');
-  const done = () => observe.mock.calls.filter(([{ name }]) => name === 'poller.now').length;
+  const poll = jest.spyOn(store.app.get(Database), 'poll');
+  const done = () => poll.mock.calls.filter(([{ name }]) => name === 'poller.now').length;
   await eventually(() => Promise.resolve(done() >= count));
-  observe.mockRestore();
+  poll.mockRestore();
 }
 
 /** Runs SQL in a transaction. The returned function commits it. */

@@ -17,10 +17,10 @@ describe(ChangePoller.name, () => {
     clock = new FakeClock();
     databaseNowMs = 1_000_000_000;
     away = false;
-    const observe = () =>
+    const poll = () =>
       away ? Promise.reject(new Error('gone')) : Promise.resolve([{ nowMs: databaseNowMs }]);
     background = new BackgroundTasks(logger as unknown as Logger);
-    poller = new ChangePoller({ observe } as unknown as Database, clock, background);
+    poller = new ChangePoller({ poll } as unknown as Database, clock, background);
   });
   afterEach(() => {
     void background.beforeApplicationShutdown();

@@ -73,7 +73,7 @@ export class ChangePoller implements OnApplicationBootstrap {
   private async loadChanges(stop: AbortSignal): Promise<void> {
     if (stop.aborted || this.callbacks.length === 0) return;
     const started = new Stopwatch(this.clock);
-    const [row] = await this.database.observe<{ nowMs: number | string }>(READ_CLOCK);
+    const [row] = await this.database.poll<{ nowMs: number | string }>(READ_CLOCK);
     const nowMs = Number(row!.nowMs);
     const sinceMs = Math.min(this.polledMs, Math.floor(nowMs - this.staleForMs)) - LATE_COMMIT_MS;
     for (const callback of this.callbacks) await callback(this.polled && sinceMs);

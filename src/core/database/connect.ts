@@ -3,7 +3,7 @@ import { type DataSource, QueryFailedError, TypeORMError } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { withHost } from '../config/urls.js';
 import { ExplainedError, explained, fixOf } from '../config/fixes.js';
-import { driverErrorOf, hasChangedNothing } from './outage.js';
+import { driverErrorOf, hasChangedNothing } from './database-error.js';
 
 const CHECK_URL =
   'check DATABASE_URL, and that PostgreSQL runs and can be reached from this machine';

@@ -3,7 +3,7 @@ import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import { UnitOfWorkSubscriber } from './unit-of-work.js';
 import { allMigrations, type ExtensionMigrations } from './extension-migrations.js';
-import { DurableDatabase } from './sqlite/sqlite.connection.js';
+import { SqliteConnection } from './sqlite/sqlite.connection.js';
 import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
 
 /**
@@ -39,7 +39,7 @@ export function dataSourceOptions(
       ...common,
       type: 'better-sqlite3',
       database,
-      driver: DurableDatabase,
+      driver: SqliteConnection,
       statementCacheSize: 0,
     };
   }

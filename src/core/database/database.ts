@@ -75,11 +75,11 @@ export abstract class Database {
    * Runs a short read that never waits for requests, for the change poller and readiness.
    * @throws if there is no answer within a second, or the file of SQLite was moved
    */
-  abstract observe<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]>;
+  abstract poll<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]>;
 
   /** Checks that the database can be used. */
   async ping(): Promise<void> {
-    await this.observe(PING);
+    await this.poll(PING);
   }
 
   /** Connections for requests; on SQLite, the one writer. */

@@ -1,7 +1,7 @@
 import { DataSource, type DataSourceOptions, MigrationExecutor, QueryFailedError } from 'typeorm';
 import { MIGRATIONS_TABLE } from './data-source-options.js';
 import { describeMigration } from './extension-migrations.js';
-import { driverErrorOf } from './outage.js';
+import { driverErrorOf } from './database-error.js';
 
 /** Any number, the same on every node. */
 export const MIGRATION_LOCK = 7_305_197_442;

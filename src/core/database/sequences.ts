@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import { driverErrorOf } from './outage.js';
+import { driverErrorOf } from './database-error.js';
 
 /** What an operator runs after rows were copied with their keys into a table of PostgreSQL. */
 export function setSequence(table: string, column: string, sequence?: string): string {

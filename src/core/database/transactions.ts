@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DataSource, EntityManager, type QueryRunner } from 'typeorm';
-import { outage } from './outage.js';
+import { databaseError } from './database-error.js';
 import { run, UnitOfWork } from './unit-of-work.js';
 
 type Work<Result> = (manager: EntityManager) => Promise<Result>;
@@ -61,7 +61,7 @@ class ScopedManager extends EntityManager {
       } catch (error) {
         // TypeORM releases the query runner of a broken connection, and then rejects its use.
         if (!manager.queryRunner!.isReleased) throw error;
-        throw outage('08006', 'The connection broke in a transaction', error);
+        throw databaseError('08006', 'The connection broke in a transaction', error);
       }
     });
   }

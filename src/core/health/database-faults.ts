@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { fixOf } from '../config/fixes.js';
-import { driverErrorOf } from '../database/outage.js';
+import { driverErrorOf } from '../database/database-error.js';
 import { sequenceFault } from '../database/sequences.js';
 import { Logger } from '../telemetry/logger.js';
 

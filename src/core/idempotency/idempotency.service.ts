@@ -5,7 +5,7 @@ import { BackgroundTasks, type Flush } from '../database/background-tasks.js';
 import { databaseNow } from '../database/database-time.js';
 import { Database } from '../database/database.js';
 import { deleteInBatches } from '../database/in-batches.js';
-import { isHeld } from '../database/outage.js';
+import { isHeld } from '../database/database-error.js';
 import { inSharedTransaction } from '../database/transactions.js';
 import { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';

@@ -2,7 +2,7 @@ import { QueryFailedError } from 'typeorm';
 import { FakeClock } from '../../../test/support/clock.js';
 import type { ChangePoller, PollCallback } from '../database/change-poller.js';
 import type { Database } from '../database/database.js';
-import { isOutage } from '../database/outage.js';
+import { isOutage } from '../database/database-error.js';
 import type { ApiRequest } from '../http/request.js';
 import { Plans } from '../rate-limits/plan.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -54,7 +54,7 @@ describe(KeyCache.name, () => {
     poller = { isCurrent: true, staleForMs: 0, subscribe: (callback) => (look = callback) };
     answer = () => undefined;
     const database = {
-      observe: () => Promise.resolve(changes),
+      poll: () => Promise.resolve(changes),
       query: async (_find: unknown, digest: string) => {
         lookups++;
         const row = (await answer()) ?? rows.find((each) => each.digest === digest);

@@ -4,7 +4,7 @@ import type { Counter } from 'prom-client';
 import { ChangePoller } from '../database/change-poller.js';
 import { Database, sameStatement, type Statement } from '../database/database.js';
 import { NOW } from '../database/database-time.js';
-import { isOutage } from '../database/outage.js';
+import { isOutage } from '../database/database-error.js';
 import { clientAddress } from '../http/client-address.js';
 import { Plans } from '../rate-limits/plan.js';
 import { Metrics } from '../telemetry/metrics.js';
@@ -202,7 +202,7 @@ export class KeyCache implements OnModuleInit {
   /** @param sinceMs by the database's clock; undefined if every key may have changed */
   private async loadChanges(sinceMs: number | undefined): Promise<void> {
     if (sinceMs === undefined) return this.callers.clear();
-    const rows = await this.database.observe<KeyRow>(CHANGED, sinceMs);
+    const rows = await this.database.poll<KeyRow>(CHANGED, sinceMs);
     if (rows.length === MAX_CHANGES) this.callers.clear();
     for (const row of rows) {
       const cached = this.callers.get(row.digest);

@@ -7,9 +7,9 @@ const DAY_MS = 86_400_000;
 
 describe(KeyMetrics.name, () => {
   const clock = new FakeClock();
-  const scrape = (observe: (statement: unknown, ...times: number[]) => Promise<object[]>) => {
+  const scrape = (poll: (statement: unknown, ...times: number[]) => Promise<object[]>) => {
     const metrics = new Metrics();
-    new KeyMetrics({ observe } as unknown as Database, clock, metrics);
+    new KeyMetrics({ poll } as unknown as Database, clock, metrics);
     return metrics.registry.metrics();
   };
 

@@ -34,7 +34,7 @@ export class KeyMetrics {
   async countExpiring(statement = KEYS): Promise<number> {
     const nowMs = this.clock.now();
     const until = nowMs + EXPIRING_DAYS * DAY_MS;
-    const [row] = await this.database.observe<{ keys: number }>(statement, nowMs, until);
+    const [row] = await this.database.poll<{ keys: number }>(statement, nowMs, until);
     return row!.keys;
   }
 

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { BackgroundTasks, type Flush } from '../database/background-tasks.js';
 import { forEachBatch } from '../database/in-batches.js';
-import { isOutage } from '../database/outage.js';
+import { isOutage } from '../database/database-error.js';
 import { Transport } from '../http/transport.js';
 import { Clock } from '../time/clock.js';
 import { dayOf, HOUR_MS, MINUTE_MS } from '../time/windows.js';

@@ -5,11 +5,17 @@ import { QueryFailedError, type QueryRunner } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { Database, type Parameter, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
-import { hasChangedNothing, isConnectionLost, isDataError, isHeld, isOutage } from '../outage.js';
+import {
+  hasChangedNothing,
+  isConnectionLost,
+  isDataError,
+  isHeld,
+  isOutage,
+} from '../database-error.js';
 import type { PostgresDataSource } from './postgres.data-source.js';
 
 /** Timeout of statements of the poller and of readiness, including the connection. */
-const OBSERVE_TIMEOUT_MS = 700;
+const POLL_TIMEOUT_MS = 700;
 
 const isRead = ({ postgres }: Statement): boolean => postgres.startsWith('SELECT');
 
@@ -45,8 +51,8 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
       application_name: 'petstore observer',
       max: 2,
       keepAlive: true,
-      connectionTimeoutMillis: OBSERVE_TIMEOUT_MS,
-      query_timeout: OBSERVE_TIMEOUT_MS,
+      connectionTimeoutMillis: POLL_TIMEOUT_MS,
+      query_timeout: POLL_TIMEOUT_MS,
     });
     this.observers.on('error', () => undefined);
   }
@@ -60,7 +66,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
     return this.query(statement, ...parameters);
   }
 
-  async observe<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
+  async poll<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
     const answer = this.observers.query(statement.postgres, parameters);
     return (await this.metrics.time(statement.name, answer)).rows as Row[];
   }

@@ -2,7 +2,7 @@ import Sqlite, { type Database, type Statement as Prepared } from 'better-sqlite
 import { LRUCache } from 'lru-cache';
 import { QueryFailedError } from 'typeorm';
 import type { Parameter, Statement } from '../database.js';
-import { outage } from '../outage.js';
+import { databaseError } from '../database-error.js';
 
 /**
  * Only while opening: another process may be recovering the file. Afterwards, `SqliteWriter`
@@ -16,7 +16,7 @@ const MAX_STATEMENTS = 200;
  * power failure, unless `SqliteWriter` turns that off for a group in the background. The file is
  * not mapped into memory: a mapped file that is truncated kills the process (SIGBUS).
  */
-export class DurableDatabase extends Sqlite {
+export class SqliteConnection extends Sqlite {
   private readonly byText = new LRUCache<string, Prepared>({
     max: MAX_STATEMENTS,
     memoMethod: (source) => super.prepare(source),
@@ -39,7 +39,7 @@ export class DurableDatabase extends Sqlite {
   run(statement: Statement, parameters: Parameter[]): unknown[] {
     try {
       if (parameters.some((value) => typeof value === 'string' && value.includes('\0'))) {
-        throw outage('22021', 'a text contains U+0000');
+        throw databaseError('22021', 'a text contains U+0000');
       }
       const prepared = this.preparedOf(statement);
       if (prepared.reader) return prepared.all(parameters);

@@ -5,7 +5,7 @@ import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlit
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
-import { outage } from '../outage.js';
+import { databaseError } from '../database-error.js';
 import { ScopedDataSource } from '../transactions.js';
 import { UnitOfWork } from '../unit-of-work.js';
 import { createFile, identityOf, protectFile } from './sqlite.file.js';
@@ -59,11 +59,11 @@ export class SqliteDataSource extends ScopedDataSource {
    * If the file is moved or deleted while it is open, SQLite keeps writing to the open file, and
    * the next process does not find those writes at the path. SQLite itself notices that only
    * without a WAL.
-   * @throws an outage
+   * @throws an error that is a 503
    */
   assertInPlace(): void {
     if (identityOf(this.path) === this.identity) return;
-    throw outage(
+    throw databaseError(
       'SQLITE_READONLY_DBMOVED',
       `${this.path} was moved, deleted or replaced: restore it, ` +
         'or restart to use the file that is now at that path',
@@ -137,7 +137,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   /** @throws {Error} if the transaction was open for too long */
   assertOpen(): void {
     // An outage: the disk or the machine may be slow.
-    if (this.isTimedOut) throw outage('SQLITE_BUSY_TIMEOUT', TIMED_OUT);
+    if (this.isTimedOut) throw databaseError('SQLITE_BUSY_TIMEOUT', TIMED_OUT);
   }
 
   protected override async loadPragmaRecords(table: string, pragma: string): Promise<unknown> {

@@ -1,7 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { Database, type Parameter, type Statement } from '../database.js';
 import type { DatabaseMetrics } from '../database-metrics.js';
-import { DurableDatabase } from './sqlite.connection.js';
+import { SqliteConnection } from './sqlite.connection.js';
 import type { SqliteDataSource, SqliteQueryRunner } from './sqlite.data-source.js';
 
 /**
@@ -11,15 +11,15 @@ import type { SqliteDataSource, SqliteQueryRunner } from './sqlite.data-source.j
  * of a get. A view ends with its tick and with each commit of this process.
  */
 export class SqliteDatabase extends Database implements OnApplicationShutdown {
-  private readonly reader: DurableDatabase;
-  private readonly writing: DurableDatabase;
+  private readonly reader: SqliteConnection;
+  private readonly writing: SqliteConnection;
 
   constructor(
     readonly dataSource: SqliteDataSource,
     private readonly metrics: DatabaseMetrics,
   ) {
     super();
-    this.reader = new DurableDatabase(dataSource.path).defaultSafeIntegers();
+    this.reader = new SqliteConnection(dataSource.path).defaultSafeIntegers();
     this.writing = dataSource.writer.connection;
     dataSource.writer.onCommit = this.committed;
   }
@@ -52,7 +52,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     return this.metrics.time(statement.name, rows);
   }
 
-  observe<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
+  poll<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
     return this.query(statement, ...parameters);
   }
 

@@ -10,7 +10,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
-import { isBusy } from '../outage.js';
+import { isBusy } from '../database-error.js';
 
 const OWNER_ONLY = 0o600;
 /** Files that SQLite creates beside an open database. */

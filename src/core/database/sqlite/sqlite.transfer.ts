@@ -1,6 +1,6 @@
 import { MIGRATIONS_TABLE } from '../data-source-options.js';
 import { quoted, type Sequence, type TransferEnd, type Value } from '../transfer.js';
-import { DurableDatabase } from './sqlite.connection.js';
+import { SqliteConnection } from './sqlite.connection.js';
 import { lockFile } from './sqlite.file.js';
 
 const BATCH = 1_000;
@@ -14,13 +14,13 @@ const KEY = `SELECT c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
 export class SqliteTransfer implements TransferEnd {
   readonly engine = 'sqlite';
   private readonly release: () => void;
-  private readonly database: DurableDatabase;
+  private readonly database: SqliteConnection;
   private triggers: string[] = [];
 
   /** @throws {DatabaseServedError} if a server has the database */
   constructor(path: string) {
     this.release = lockFile(path);
-    this.database = new DurableDatabase(path).defaultSafeIntegers();
+    this.database = new SqliteConnection(path).defaultSafeIntegers();
   }
 
   tables(): Map<string, string[]> {

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isBusy, outage } from '../outage.js';
-import { DurableDatabase } from './sqlite.connection.js';
+import { isBusy, databaseError } from '../database-error.js';
+import { SqliteConnection } from './sqlite.connection.js';
 
 /** How long a write waits if another process holds the lock. */
 const LOCK_DEADLINE_MS = 3_000;
@@ -51,7 +51,7 @@ interface Group {
  */
 export class SqliteWriter {
   private readonly queue: Turn[] = [];
-  private opened: DurableDatabase | undefined;
+  private opened: SqliteConnection | undefined;
   private isSynced = true;
   private group: Group | undefined;
   /** Ends the turn of the transaction that has it. */
@@ -71,8 +71,8 @@ export class SqliteWriter {
   ) {}
 
   /** The connection of the groups. Integers are read as bigints. */
-  get connection(): DurableDatabase {
-    this.opened ??= new DurableDatabase(this.path).defaultSafeIntegers();
+  get connection(): SqliteConnection {
+    this.opened ??= new SqliteConnection(this.path).defaultSafeIntegers();
     return this.opened;
   }
 
@@ -152,7 +152,7 @@ export class SqliteWriter {
       if (this.group !== undefined && !this.isJoinedBy(turn, nowMs)) this.endGroup(this.group);
       try {
         if (waitedMs >= TURN_DEADLINE_MS) {
-          throw outage('SQLITE_BUSY_TIMEOUT', 'Other writes took too long');
+          throw databaseError('SQLITE_BUSY_TIMEOUT', 'Other writes took too long');
         }
         if (this.group === undefined) this.assertInPlace();
         await turn.run();
@@ -202,7 +202,7 @@ export class SqliteWriter {
     let writers = 0;
     try {
       if (!this.connection.inTransaction) {
-        throw outage('SQLITE_IOERR', 'SQLite ended a transaction');
+        throw databaseError('SQLITE_IOERR', 'SQLite ended a transaction');
       }
       this.execute('COMMIT');
       writers = ended.length;

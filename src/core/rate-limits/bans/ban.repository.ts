@@ -58,6 +58,6 @@ export class BanRepository {
 
   /** Bans that started or were lifted since a moment of the database's clock. */
   changedSince(ms: number): Promise<(Ban & { key: string })[]> {
-    return this.database.observe(CHANGED_SINCE, ms);
+    return this.database.poll(CHANGED_SINCE, ms);
   }
 }

@@ -75,6 +75,6 @@ export function driverErrorOf(error: unknown): DriverError {
 }
 
 /** @param code of SQLite or PostgreSQL */
-export function outage(code: string, message: string, cause?: unknown): Error {
+export function databaseError(code: string, message: string, cause?: unknown): Error {
   return Object.assign(new Error(message, { cause }), { code });
 }

@@ -1,5 +1,5 @@
 import { QueryFailedError } from 'typeorm';
-import { isConnectionLost, isOutage } from './outage.js';
+import { isConnectionLost, isOutage } from './database-error.js';
 
 const withCode = (code: string) => Object.assign(new Error('x'), { code });
 
