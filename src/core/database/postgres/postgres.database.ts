@@ -39,14 +39,14 @@ interface Batch {
 export class PostgresDatabase extends Database implements OnApplicationShutdown {
   private readonly batches = new Map<Statement, Batch>();
   /** The poller and readiness never wait for requests. */
-  private readonly observers: Pool;
+  private readonly pollers: Pool;
 
   constructor(
     readonly dataSource: PostgresDataSource,
     private readonly metrics: DatabaseMetrics,
   ) {
     super();
-    this.observers = new Pool({
+    this.pollers = new Pool({
       connectionString: (dataSource.options as PostgresDataSourceOptions).url!,
       application_name: 'petstore observer',
       max: 2,
@@ -54,7 +54,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
       connectionTimeoutMillis: POLL_TIMEOUT_MS,
       query_timeout: POLL_TIMEOUT_MS,
     });
-    this.observers.on('error', () => undefined);
+    this.pollers.on('error', () => undefined);
   }
 
   query<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
@@ -67,7 +67,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
   }
 
   async poll<Row>(statement: Statement, ...parameters: Parameter[]): Promise<Row[]> {
-    const answer = this.observers.query(statement.postgres, parameters);
+    const answer = this.pollers.query(statement.postgres, parameters);
     return (await this.metrics.time(statement.name, answer)).rows as Row[];
   }
 
@@ -77,7 +77,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await this.observers.end();
+    await this.pollers.end();
   }
 
   private answer(statement: Statement, parameters: Parameter[]): Promise<unknown[]> {
