@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { startService } from './field/field.mjs';
 import { preparePostgres, prepareSqlite } from './lib/data.mjs';
 import { startPostgres } from './lib/engines.mjs';
-import { runRounds } from './race.mjs';
-import { ratioOf, root } from './settings.mjs';
+import { bestOf, runRounds } from './race.mjs';
+import { root } from './settings.mjs';
 
 const WORKS = ['list', 'get', 'create', 'keyed'];
 /** Pairs of processes: V8 optimises each process differently, by up to a third of a request. */
@@ -50,13 +50,11 @@ async function prepare(stage, server, id, build) {
 }
 
 function compare(work, { this: here, other: there }, commit) {
-  const rate = ratioOf(here, there, ({ perSecond }) => perSecond);
-  const cost = ratioOf(here, there, ({ cpuMicros }) => cpuMicros);
-  const [rates, costs] = [rate, cost].map(({ ratio, least, most }) => {
-    return `${ratio.toFixed(2)} (${least.toFixed(2)}-${most.toFixed(2)}) times`;
-  });
-  console.log(`${work}: ${rates} the requests/s, ${costs} the CPU time a request of ${commit}`);
-  return { work, ratio: rate.ratio };
+  const [one, other] = [bestOf(here), bestOf(there)];
+  const ratio = one.perSecond / other.perSecond;
+  const [rate, cost] = [ratio, one.cpuMicros / other.cpuMicros].map((each) => each.toFixed(2));
+  console.log(`${work}: ${rate} times the requests/s, ${cost} times the CPU time of ${commit}`);
+  return { work, ratio };
 }
 
 /** Builds another commit; with the packages of this clone if they are equal. @returns its folder */

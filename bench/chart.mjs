@@ -1,7 +1,6 @@
 // Draws docs/performance.svg: requests per second as a ratio to the Fastify program, which is a
 // line at 1. Each panel has its own scale.
 import { FASTIFY, NAMES, SERVICE, VARIANTS } from './field/field.mjs';
-import { ratioOf } from './settings.mjs';
 
 const WIDTH = 760;
 const LABELS = 200;
@@ -29,9 +28,8 @@ export function drawChart(contests) {
   for (const { title: heading, contest } of contests) {
     const fastify = contest.entries.find(({ id }) => id === FASTIFY.id);
     const others = contest.entries.filter(({ id }) => id !== FASTIFY.id && !VARIANTS.has(id));
-    const bars = others.map(({ id, rounds }) => {
-      const { ratio } = ratioOf(rounds, fastify.rounds, ({ perSecond }) => perSecond);
-      return { id, name: NAMES.get(id), ratio };
+    const bars = others.map(({ id, perSecond }) => {
+      return { id, name: NAMES.get(id), ratio: perSecond / fastify.perSecond };
     });
     parts.push(...panel(heading, bars, top));
     top += HEAD + bars.length * ROW;

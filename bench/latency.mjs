@@ -24,7 +24,7 @@ export async function latency(stage, pace, field) {
   const results = [];
   for (const engine of ['sqlite', 'postgres']) {
     const { contestants, keyFile } = await prepareField(stage, engine, field);
-    for (const [work, perSecond] of Object.entries(LOW_RATE)) {
+    for (const [work, perSecond] of Object.entries(LOW_RATE[engine])) {
       const options = { work, perSecond, seconds: pace.openSeconds };
       const entries = [];
       for (const { id, start } of contestants) {

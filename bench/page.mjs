@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { drawChart } from './chart.mjs';
 import { FASTIFY, NAMES, SERVICE, TWO_CORES } from './field/field.mjs';
 import { describeMachine, versions } from './lib/machine.mjs';
-import { FULL, LOW_RATE, ratioOf, root } from './settings.mjs';
+import { FULL, LOW_RATE, root } from './settings.mjs';
 
 const FILE = `${root}docs/performance.json`;
 const SCALING = `${root}docs/scaling.md`;
@@ -15,7 +15,9 @@ const ENGINES = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
 const BUSY = 0.7;
 /** Rounds that differ by a larger factor are marked. */
 const STEADY = 1.5;
-const LOW_RATES = listed(Object.entries(LOW_RATE).map(([work, rate]) => `${count(rate)} ${work}s`));
+const LOW_RATES = listed(
+  Object.entries(LOW_RATE.sqlite).map(([work, rate]) => `${count(rate)} ${work}s`),
+);
 
 export function publish(part, results) {
   const { runs = {}, parts = {} } = existsSync(FILE) ? JSON.parse(readFileSync(FILE, 'utf8')) : {};
@@ -53,6 +55,7 @@ function textsOf({ runs, parts }, races) {
     ...FULL,
     openSeconds: latency[0]?.seconds ?? FULL.openSeconds,
     lowRates: LOW_RATES,
+    postgresLists: count(LOW_RATE.postgres.list),
     takeaways: takeaways
       .filter(Boolean)
       .map((text) => `- ${text}`)
@@ -69,7 +72,7 @@ function speedText({ sqlite = [] }) {
   const { service, fastify, go, tutorial } = bySeries(sqlite);
   if (tutorial === undefined) return '';
   const than = (others, name) => {
-    const ratios = service.map(({ rounds }, at) => ratioTo(rounds, others[at].rounds).ratio);
+    const ratios = service.map(({ perSecond }, at) => perSecond / others[at].perSecond);
     return `${listed(ratios.map((ratio) => ratio.toFixed(2)))} times as many as ${name}`;
   };
   const rates = service.map(({ perSecond, work }) => `${count(perSecond)} ${work}s`);
@@ -139,11 +142,11 @@ function raceTable(races, latencies) {
 function raceCells(entry, fastify) {
   if (entry === undefined) return ['', '', ''];
   const { rounds, perSecond, cpuMicros } = entry;
-  const { ratio, least, most } = ratioTo(rounds, fastify.rounds);
+  const ratio = (perSecond / fastify.perSecond).toFixed(2);
   const of = (member) => rounds.map((round) => round[member]);
   return [
     `${count(perSecond)} (${spread(of('perSecond'), 0)})`,
-    entry === fastify ? '1' : `**${ratio.toFixed(2)}** (${spread([least, most], 2)})`,
+    entry === fastify ? '1' : `**${ratio}**`,
     `${count(cpuMicros)} (${spread(of('cpuMicros'), 0)})`,
   ];
 }
@@ -154,10 +157,6 @@ function latencyCell(latency) {
   const isSteady = Math.max(...rounds) <= Math.min(...rounds) * STEADY;
   const all = [p50, p99, p999].map((each) => each.toFixed(2)).join(' / ');
   return `${all} (${spread(rounds, 1)}${isSteady ? '' : ', unsteady'})`;
-}
-
-function ratioTo(rounds, others) {
-  return ratioOf(rounds, others, ({ perSecond }) => perSecond);
 }
 
 function growthText({ readyMs, costs, memory }) {

@@ -5,15 +5,14 @@ import { prepareSqlite } from '../lib/data.mjs';
 import { load } from '../lib/load.mjs';
 import { memoryMb } from '../lib/process.mjs';
 import { runRounds } from '../race.mjs';
-import { CONNECTIONS, KEYS, median, ratioOf } from '../settings.mjs';
+import { CONNECTIONS, KEYS } from '../settings.mjs';
 
 const MANY_CONNECTIONS = 1_000;
 const FULL = { few: 1_000, many: 2_000_000, manyKeys: 100_000, idleMs: 40_000, loadSeconds: 20 };
 const SHORT = { few: 1_000, many: 20_000, manyKeys: 2_000, idleMs: 0, loadSeconds: 1 };
 
 /**
- * @typedef {{id: string, name: string, ratio: number, least: number, most: number}} Cost the CPU
- *   time per request, as a ratio
+ * @typedef {{id: string, name: string, ratio: number}} Cost the CPU time per request, as a ratio
  * @returns {Promise<{readyMs: number, costs: Cost[], memory: {idleMb: number, loadedMb: number,
  *   keys: number, ownMb: number}}>} `ownMb`: memory that the keys need in addition
  */
@@ -39,13 +38,13 @@ export async function growth(stage, pace) {
   const costs = [];
   for (const [id, name, work, one, other] of cases) {
     const runners = [one, other].map((server, at) => ({ id: at, server, work }));
-    const entries = await runRounds(stage, runners, pace);
-    const cost = ratioOf(entries[0].rounds, entries[1].rounds, ({ cpuMicros }) => cpuMicros);
-    costs.push({ id, name, ...cost });
-    console.log(`${name}: ${cost.ratio.toFixed(2)} times the CPU time`);
+    const [here, there] = await runRounds(stage, runners, pace);
+    const ratio = here.cpuMicros / there.cpuMicros;
+    costs.push({ id, name, ratio });
+    console.log(`${name}: ${ratio.toFixed(2)} times the CPU time`);
   }
   for (const { running } of [small, large, keys]) await running.stop();
-  const readyMs = median([small, large, keys].map(({ running }) => running.readyMs));
+  const readyMs = Math.min(...[small, large, keys].map(({ running }) => running.readyMs));
   const memory = { idleMb, loadedMb, keys: manyKeys, ownMb: allMb - loadedMb };
   console.log('ready in ms:', readyMs, 'memory in MB:', memory);
   return { readyMs, costs, memory };
