@@ -6,7 +6,7 @@ import { DeprecationGuard, SunsetGuard } from './core/deprecation/deprecation.js
 import { HealthModule } from './core/health/health.module.js';
 import { ErrorFilter } from './core/error.filter.js';
 import { nameOf } from './extensions/define.js';
-import { FallbackController } from './core/http/fallback.controller.js';
+import { CatchAllController } from './core/http/catch-all.controller.js';
 import { HttpModule } from './core/http/http.module.js';
 import type { Transport } from './core/http/transport.js';
 import { ContentGuard } from './core/input/content.guard.js';
@@ -24,11 +24,12 @@ import { AccessLog } from './core/http/access-log.js';
 import { MetricsServer } from './core/telemetry/metrics.server.js';
 import { MINUTE_MS } from './core/time/windows.js';
 import { UsageModule } from './core/usage/usage.module.js';
+import { UsageRecorder } from './core/usage/usage-recorder.js';
 
 /**
  * First authentication, then quota, then the content of the request. Nest registers global guards
  * module by module, beginning with the root module: these run before those of extensions. The
- * `FallbackController` is the route of every unknown path under `/v1`, so they run there too.
+ * `CatchAllController` is the route of every unknown path under `/v1`, so they run there too.
  */
 const EVALUATION_ORDER = [
   DeprecationGuard, // sets headers, rejects nothing
@@ -42,8 +43,8 @@ const EVALUATION_ORDER = [
 ];
 
 /**
- * The modules of the service and of its extensions, without guards, the metrics server and the
- * saving of counters. A command of an extension runs on them.
+ * The modules of the service and of its extensions, without guards, the metrics server, the saving
+ * of counters and the recording of usage. A command of an extension runs on them.
  */
 export function serviceModules(
   transport: Transport,
@@ -76,7 +77,7 @@ export class AppModule {
     return {
       module: AppModule,
       imports: [...serviceModules(transport, options), OpenApiModule],
-      controllers: [FallbackController],
+      controllers: [CatchAllController],
       providers: [
         ...EVALUATION_ORDER.map((useClass) => ({ provide: APP_GUARD, useClass })),
         { provide: APP_PIPE, useClass: InputPipe }, // 400
@@ -86,6 +87,7 @@ export class AppModule {
         CounterPersistence,
         MetricsServer,
         OverloadMonitor,
+        UsageRecorder,
       ],
     };
   }

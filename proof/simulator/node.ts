@@ -21,11 +21,18 @@ import type { Link } from './network.js';
 import { CONFIG, type SimulatedDatabase, type SimulatedRedis } from './servers.js';
 
 const COMMAND_TIMEOUT_MS = 500;
-const OBSERVE_TIMEOUT_MS = 1_000;
+const POLL_TIMEOUT_MS = 1_000;
 const SENDER = { ip: '192.0.2.1' } as ApiRequest;
 const noop = (): void => undefined;
 /** In place of the log, saved counters, last uses and background writes. */
-const NONE = { error: noop, info: noop, since: () => [], record: noop, add: noop } as never;
+const NONE = {
+  error: noop,
+  warn: noop,
+  info: noop,
+  since: () => [],
+  record: noop,
+  add: noop,
+} as never;
 
 /** What became of one request. */
 export interface Outcome {
@@ -98,7 +105,10 @@ export class SimulatedNode {
     try {
       const caller = this.cache.getCached(key, SENDER) ?? (await this.cache.load(key, SENDER));
       if (caller === undefined) return outcome;
-      const reply = { header: noop, request: outcome } as unknown as ApiReply;
+      const reply = {
+        header: noop,
+        request: Object.assign(outcome, { caller }),
+      } as unknown as ApiReply;
       this.admitting = outcome;
       await this.limiter.admit(caller.quota, reply);
       outcome.status = 200;
@@ -126,7 +136,7 @@ export class SimulatedNode {
   private statements(): Database {
     type Query = Parameters<SimulatedDatabase['run']>;
     const query = (...args: Query) => this.toDatabase.call((server) => server.run(...args));
-    const observe = (...args: Query) => withTimeout(OBSERVE_TIMEOUT_MS, query(...args));
-    return { query, observe } as unknown as Database;
+    const poll = (...args: Query) => withTimeout(POLL_TIMEOUT_MS, query(...args));
+    return { query, poll } as unknown as Database;
   }
 }

@@ -15,7 +15,7 @@ import type { Initiator } from '../core/keys/audit-record.entity.js';
 import { KeysModule } from '../core/keys/keys.module.js';
 import { createLogger } from '../core/telemetry/logger.js';
 import { waitAtMost } from '../core/time/timeout.js';
-import { UsageReportModule } from '../core/usage/usage-report.module.js';
+import { UsageModule } from '../core/usage/usage.module.js';
 import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { explain } from './failure.js';
@@ -68,7 +68,7 @@ export async function runAsOperator<T>(
 
 /** The HTTP server, which takes longest to load, is left out. */
 function modulesOfOperator(options: CoreOptions) {
-  return [...coreModules(options), KeysModule.forRoot(options.extensions ?? []), UsageReportModule];
+  return [...coreModules(options), KeysModule.forRoot(options.extensions ?? []), UsageModule];
 }
 
 async function modulesOfService(options: CoreOptions) {

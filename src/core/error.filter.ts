@@ -50,7 +50,7 @@ export class ErrorFilter implements ExceptionFilter {
     for (const [name, value] of Object.entries(reply.getHeaders())) {
       if (!VALID_HEADER.test(`${name}:${String(value)}`)) reply.removeHeader(name);
     }
-    // `@Creates()` has set it, if it is the commit that failed.
+    // If the commit failed, `@Creates()` has already set it.
     reply.removeHeader('location');
     const [required, value] = REQUIRED_HEADERS[status] ?? [];
     if (required && !reply.hasHeader(required)) reply.header(required, value);

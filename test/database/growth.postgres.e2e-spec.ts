@@ -40,7 +40,7 @@ describeOnPostgres('tables that were empty when the first statements were planne
     );
     await server.query(
       `INSERT INTO idempotency_records
-        (client_id, idempotency_key, body_digest, answer, created_at)
+        (client_id, idempotency_key, body_digest, response, created_at)
         SELECT 'client', id, '', '', 1 FROM generate_series(1, ${ROWS}) id`,
       url,
     );

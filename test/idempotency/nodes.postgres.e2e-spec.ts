@@ -48,7 +48,7 @@ describeOnPostgres('Idempotency-Key on two nodes', (server) => {
     try {
       await holder.query('BEGIN');
       await holder.query(
-        `INSERT INTO idempotency_records (client_id, idempotency_key, body_digest, answer, created_at)
+        `INSERT INTO idempotency_records (client_id, idempotency_key, body_digest, response, created_at)
           VALUES ($1, 'slow', '', '', $2)`,
         [keyId, Date.now()],
       );

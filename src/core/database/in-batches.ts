@@ -1,6 +1,6 @@
 import type { ObjectLiteral, Repository } from 'typeorm';
 
-/** SQLite runs in this process: no request is answered during a batch, which takes half a ms. */
+/** SQLite runs in this process: a batch blocks the event loop for half a millisecond. */
 const ROWS = 100;
 const PAUSE_MS = 1;
 export const pause = (): Promise<void> => new Promise((resume) => setTimeout(resume, PAUSE_MS));

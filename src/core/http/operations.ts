@@ -3,7 +3,7 @@ import { Injectable, RequestMethod, type Type } from '@nestjs/common';
 import { METHOD_METADATA, MODULE_PATH, PATH_METADATA } from '@nestjs/common/constants.js';
 import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
-import { FallbackController } from './fallback.controller.js';
+import { CatchAllController } from './catch-all.controller.js';
 import { isPublic } from './public.decorator.js';
 import { type Handler, PerOperation } from './request.js';
 
@@ -69,7 +69,7 @@ export class Operations {
     const controllers = new DiscoveryService(this.modules).getControllers();
     return controllers.flatMap(({ metatype, host }) => {
       const controller = metatype as Type;
-      if (controller === FallbackController) return [];
+      if (controller === CatchAllController) return [];
       // RouterModule stores the prefix of a module for each application.
       const [prefix] = pathsOf(host!.metatype, MODULE_PATH + this.modules.applicationId);
       const prototype = controller.prototype as Record<string, Handler>;

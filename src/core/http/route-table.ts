@@ -5,8 +5,8 @@ import type { ApiError } from '../errors/api-error.js';
 import { errors, notFound } from '../errors/errors.js';
 import type { ApiRequest } from './request.js';
 
-/** The routes of the FallbackController: every path of the API that no operation has. */
-export const FALLBACK_ROUTES: readonly string[] = ['/v1', '/v1/*'];
+/** The routes of the CatchAllController: every path of the API that no operation has. */
+export const CATCH_ALL_ROUTES: readonly string[] = ['/v1', '/v1/*'];
 
 /**
  * The methods of each path. Fastify responds to a wrong method with 404; the service responds with
@@ -16,10 +16,10 @@ export class RouteTable {
   private readonly router = findMyWay({ maxParamLength: Number.MAX_SAFE_INTEGER });
 
   /**
-   * The routes of the fallback and the catch-all route of @fastify/cors are not resources.
+   * The catch-all routes of the service and the `*` route of @fastify/cors are not resources.
    */
   add({ method, url }: Pick<RouteOptions, 'method' | 'url'>): void {
-    if (FALLBACK_ROUTES.includes(url) || url === '*') return;
+    if (CATCH_ALL_ROUTES.includes(url) || url === '*') return;
     this.router.off(method as HTTPMethod | HTTPMethod[], url);
     this.router.on(method as HTTPMethod | HTTPMethod[], url, () => undefined);
   }

@@ -16,7 +16,7 @@ import {
 } from './malformed-message.js';
 import { hasBody, readBody } from './request-body.js';
 import { type ApiReply, type ApiRequest, requestIdOf } from './request.js';
-import { acceptNamedWildcard, FALLBACK_ROUTES, RouteTable } from './route-table.js';
+import { acceptNamedWildcard, CATCH_ALL_ROUTES, RouteTable } from './route-table.js';
 import { isApiTarget, routableTarget } from './target.js';
 
 /** The guards limit the target as a whole: see `assertTarget()`. */
@@ -29,8 +29,9 @@ export class Transport {
   readonly connections: ClientConnections;
   readonly address: PublicAddress;
   readonly server: FastifyInstance;
-  /** The handler of the FallbackController, in the application that has one. */
-  private fallback: RouteHandlerMethod | undefined;
+  private readonly arrivals: ((request: ApiRequest, reply: ApiReply) => void)[] = [];
+  /** The handler of the CatchAllController, in the application that has one. */
+  private catchAll: RouteHandlerMethod | undefined;
 
   constructor(private readonly config: Config) {
     const { trustProxy, sendTimeoutSeconds } = config;
@@ -59,10 +60,15 @@ export class Transport {
     this.addHooks();
   }
 
+  /** Calls `listener` with each request, also one that is rejected or leaves before it starts. */
+  onArrival(listener: (request: ApiRequest, reply: ApiReply) => void): void {
+    this.arrivals.push(listener);
+  }
+
   /** Under `/v1` the guards decide first, also if the router rejects an empty parameter. */
   rejectUnrouted(request: ApiRequest, reply: ApiReply): unknown {
-    if (this.fallback !== undefined && isApiTarget(request.url)) {
-      return this.fallback.call(this.server, request, reply);
+    if (this.catchAll !== undefined && isApiTarget(request.url)) {
+      return this.catchAll.call(this.server, request, reply);
     }
     assertTarget(request);
     throw this.routes.rejectionOf(request);
@@ -87,9 +93,10 @@ export class Transport {
     this.server.addHook('onRoute', (route) => {
       acceptNamedWildcard(route);
       this.routes.add(route);
-      if (FALLBACK_ROUTES.includes(route.url)) this.fallback = route.handler;
+      if (CATCH_ALL_ROUTES.includes(route.url)) this.catchAll = route.handler;
     });
     this.server.addHook('onRequest', (request, reply, done) => {
+      for (const notify of this.arrivals) notify(request, reply);
       reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
       // Node may drop a request that follows an Upgrade.
       if (request.raw.headers.upgrade !== undefined) reply.header('connection', 'close');

@@ -5,6 +5,7 @@ import { Int64Column } from '../database/columns.js';
 @Entity('idempotency_records')
 @Index('idempotency_records_created_at', ['createdAt'])
 export class IdempotencyRecord {
+  /** The rate-limit key of the client: it survives a rotation, and no verifier can choose it. */
   @PrimaryColumn({ name: 'client_id', length: 32 })
   clientId!: string;
 
@@ -17,7 +18,7 @@ export class IdempotencyRecord {
 
   /** JSON text; empty for a response without a body, and until the handler has returned. */
   @Column({ type: 'text' })
-  answer!: string;
+  response!: string;
 
   @Int64Column({ name: 'created_at' })
   createdAt!: number;

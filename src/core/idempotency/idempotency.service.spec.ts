@@ -63,7 +63,7 @@ describe(IdempotencyService.name, () => {
   const request = { clientId: 'zoo', idempotencyKey: 'one', bodyDigest: 'digest' };
 
   it('returns the stored response where another node was faster, and runs no handler', async () => {
-    const record = { bodyDigest: 'digest', answer: '{"id":1}' };
+    const record = { bodyDigest: 'digest', response: '{"id":1}' };
     const queryRunner = { data: {} };
     const manager = {
       transaction: (work: (of: object) => Promise<unknown>) => work({ queryRunner }),

@@ -15,33 +15,21 @@ import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
 import { IdempotencyRecord } from './idempotency-record.entity.js';
-import { ANSWER, CLAIM, FIND } from './idempotency.statements.js';
+import { CLAIM, FIND, STORE } from './idempotency.statements.js';
 
 const KEPT_MS = DAY_MS;
 const PURGE_INTERVAL_MS = 600_000;
 
-type StoredResponse = Pick<IdempotencyRecord, 'bodyDigest' | 'answer'>;
-
 /** A request with an `Idempotency-Key`. */
-export interface IdempotentRequest {
-  /** The client under which requests are counted: repeats may have any of its keys. */
-  clientId: string;
-  idempotencyKey: string;
-  /** SHA-256 of the method, the target and the body as sent, base64url. */
-  bodyDigest: string;
-}
-
-/** The response, as a plain object; undefined if it has no body. */
-export interface Outcome {
-  response: unknown;
-  /** Whether it is the response to an earlier request. */
-  isReplay: boolean;
-}
+export type IdempotentRequest = Pick<
+  IdempotencyRecord,
+  'clientId' | 'idempotencyKey' | 'bodyDigest'
+>;
 
 /**
  * Runs a request once, however often it is repeated (draft-ietf-httpapi-idempotency-key-header).
  *
- * One transaction inserts a record without an answer, runs the handler, and stores its response in
+ * One transaction inserts a record without a response, runs the handler, and stores its response in
  * the record. The primary key of the record lets only one request run, on all nodes. A repeat of a
  * finished request reads the record without waiting for a lock.
  */
@@ -69,7 +57,7 @@ export class IdempotencyService {
     });
     this.replays = metrics.counter({
       name: 'idempotent_replays_total',
-      help: 'Requests answered with a stored response.',
+      help: 'Requests that got a stored response.',
     });
   }
 
@@ -77,9 +65,11 @@ export class IdempotencyService {
    * Runs `handle` in one transaction, which also stores what it returns. Everything that `handle`
    * does through TypeORM and table gateways joins the transaction. If the code is already in a
    * transaction, it joins that one. For a repeat, `handle` is not run.
+   * @returns the response as a plain object, undefined if it has no body; and whether it is that to
+   *   an earlier request
    * @throws {ApiError} 409 `idempotency_key_in_use`, 422 `idempotency_key_reused`
    */
-  async runOnce(request: IdempotentRequest, handle: () => Promise<unknown>): Promise<Outcome> {
+  async runOnce(request: IdempotentRequest, handle: () => Promise<unknown>) {
     const stored = await this.find(request);
     if (stored !== undefined) return stored;
     const name = `${request.clientId}/${request.idempotencyKey}`;
@@ -100,17 +90,20 @@ export class IdempotencyService {
   }
 
   /** @throws {ApiError} 422 if the record is of another request */
-  private async find(request: IdempotentRequest): Promise<Outcome | undefined> {
+  private async find(request: IdempotentRequest) {
     const { clientId, idempotencyKey } = request;
     const parameters = [clientId, idempotencyKey, this.expiredMs()];
-    const [record] = await this.database.query<StoredResponse>(FIND, ...parameters);
+    const [record] = await this.database.query<Pick<IdempotencyRecord, 'bodyDigest' | 'response'>>(
+      FIND,
+      ...parameters,
+    );
     if (record === undefined) return undefined;
-    const { bodyDigest, answer } = record;
+    const { bodyDigest, response } = record;
     if (bodyDigest !== request.bodyDigest) {
       throw errors.idempotency_key_reused('The Idempotency-Key was used for another request');
     }
     this.replays.inc();
-    return { response: answer === '' ? undefined : parseOwnJson(answer), isReplay: true };
+    return { response: response === '' ? undefined : parseOwnJson(response), isReplay: true };
   }
 
   private async runAndStore(
@@ -120,11 +113,11 @@ export class IdempotencyService {
     const claim = [clientId, idempotencyKey, bodyDigest, this.clock.now(), this.expiredMs()];
     const claimed = await this.database.write(CLAIM, ...claim).catch(rejectHeld);
     if (claimed.length === 0) throw inUse();
-    // `ClassSerializerInterceptor` of the controller runs later, when the response with what
-    // `@Exclude()` leaves out would be stored already.
+    // `ClassSerializerInterceptor` of the controller runs later: members with `@Exclude()` would be
+    // stored.
     const response: unknown = instanceToPlain(await handle());
-    const answer = response === undefined ? '' : stringifyJson(response);
-    await this.database.write(ANSWER, answer, clientId, idempotencyKey);
+    const text = response === undefined ? '' : stringifyJson(response);
+    await this.database.write(STORE, text, clientId, idempotencyKey);
     return response;
   }
 

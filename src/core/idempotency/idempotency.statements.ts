@@ -9,27 +9,27 @@ const LOCK_TIMEOUT = '50ms';
  */
 export const FIND: Statement = {
   name: 'idempotency.find',
-  sqlite: `SELECT body_digest AS "bodyDigest", answer FROM idempotency_records
+  sqlite: `SELECT body_digest AS "bodyDigest", response FROM idempotency_records
     WHERE client_id = $1 AND idempotency_key = $2 AND created_at > $3`,
   postgres: `SELECT found.* FROM unnest($1::text[], $2::text[], $3::bigint[])
       WITH ORDINALITY AS input(client, wanted, expired, ordinal)
     LEFT JOIN LATERAL (
-      SELECT body_digest AS "bodyDigest", answer FROM idempotency_records
+      SELECT body_digest AS "bodyDigest", response FROM idempotency_records
       WHERE client_id = client AND idempotency_key = wanted AND created_at > expired
       LIMIT 1) found ON true
     ORDER BY ordinal`,
   isBatched: true,
 };
 
-const COLUMNS = '(client_id, idempotency_key, body_digest, created_at, answer)';
+const COLUMNS = '(client_id, idempotency_key, body_digest, created_at, response)';
 /** Takes over an expired record. */
 const ON_CONFLICT = `ON CONFLICT (client_id, idempotency_key) DO UPDATE
     SET body_digest = excluded.body_digest, created_at = excluded.created_at,
-      answer = excluded.answer
+      response = excluded.response
     WHERE idempotency_records.created_at <=`;
 
 /**
- * Inserts a record without an answer, and returns a row unless there is a record. Parameters:
+ * Inserts a record without a response, and returns a row unless there is a record. Parameters:
  * client, key, digest of the body, time, time of expiry. On PostgreSQL, the lock timeout applies to
  * this statement; if there is a record, the rollback resets it.
  */
@@ -47,9 +47,9 @@ export const CLAIM: Statement = {
     SELECT set_config('lock_timeout', usual, true) FROM claimed, waiting`,
 };
 
-/** Stores the answer in a record. Parameters: answer, client, key. */
-export const ANSWER = sameStatement(
-  'idempotency.answer',
-  `UPDATE idempotency_records SET answer = $1
+/** Stores the response in a record. Parameters: response, client, key. */
+export const STORE = sameStatement(
+  'idempotency.store',
+  `UPDATE idempotency_records SET response = $1
     WHERE client_id = $2 AND idempotency_key = $3`,
 );

@@ -98,7 +98,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     );
     if (!isReplay) return response;
     replyOf(context).header('idempotent-replayed', 'true');
-    // Below `@Creates()`, this is the outer interceptor, so on a replay its own has not run.
+    // Below `@Creates()`, this interceptor is the outer one: on a replay, the other has not run.
     setLocation(context, response, this.address);
     return response;
   }

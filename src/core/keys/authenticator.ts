@@ -56,7 +56,7 @@ export class Authenticator {
   }
 
   /**
-   * Sets the caller of the request and its quota. A failure counts against the address of the
+   * Sets the caller of the request. A failure counts against the address of the
    * client.
    * @throws {ApiError} 401, 403 if the key may not be used from this address, or 429 if the address
    *   has failed too often
@@ -82,7 +82,6 @@ export class Authenticator {
       return this.reject(token, request, reply, { rejected });
     }
     request.caller = caller;
-    request.quota = caller.quota;
     return true;
   }
 

@@ -182,7 +182,11 @@ export class KeyCache implements OnModuleInit {
       await this.lastUses.recordFirst(found.keyId, use);
       found = await this.read(digest);
     }
-    if (found === undefined) return undefined;
+    if (found === undefined) {
+      // A successor that was never used may have been replaced.
+      this.callers.delete(digest);
+      return undefined;
+    }
     const cached = this.callers.get(digest);
     // The poller may have loaded a later state since the query began.
     const latest = cached && cached.changedAt > found.changedAt ? cached : found;
@@ -226,7 +230,7 @@ export class KeyCache implements OnModuleInit {
     const { id, clientId, plan, expiresAt, endedAt, changedAt } = row;
     const scopes = this.scopes.get(row.scopes) ?? new Set(row.scopes.match(/\S+/g));
     this.scopes.set(row.scopes, scopes);
-    const quota = { key: clientId, plan, limits: this.plans.limitsOf(row) };
+    const quota = { key: clientId, limits: this.plans.limitsOf(row) };
     const expiresAtMs = endedAt === null ? (expiresAt ?? Infinity) : REVOKED_MS;
     const isUnused = Boolean(row.isUnused);
     // Without spreads, for which V8 makes a dictionary: 450 instead of 100 bytes, and a slower get.

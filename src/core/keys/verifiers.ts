@@ -10,7 +10,10 @@ import type { Caller } from './caller.js';
 
 /** The caller that a token identifies. */
 export interface VerifiedCaller {
-  /** Requests with the same client id share their counters and bans. */
+  /**
+   * Requests with the same client id share their counters and bans. A token whose id begins with
+   * `key_`, as those of the service do, is not valid.
+   */
   readonly clientId: string;
   readonly scopes: readonly string[];
   /** The plan of the client, required unless there are `limits`. */
@@ -44,6 +47,7 @@ export const VERIFIERS = Symbol('verifiers');
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 /** Keys and admin tokens are never shown to a verifier. */
 const OWN_TOKEN = /^ps[ka]_/;
+const OWN_ID = /^key_/;
 const TIMEOUT_MS = 5_000;
 const ID_LENGTH = 22;
 
@@ -82,7 +86,7 @@ export class Verifiers implements OnModuleInit {
     for (const { extension, verifier } of this.verifiers) {
       try {
         const verified = await withTimeout(TIMEOUT_MS, Promise.resolve(verifier.verify(token)));
-        if (!verified) continue;
+        if (!verified || OWN_ID.test(verified.clientId)) continue;
         const caller = toCaller(verified, this.plans);
         return caller.expiresAtMs > this.clock.now() ? caller : undefined;
       } catch (cause) {
@@ -108,7 +112,7 @@ function toCaller(verified: VerifiedCaller, plans: Plans): Caller {
   ];
   if (faults.length > 0) throw new Error(faults.join('; '));
   const id = `tok_${digestOf(clientId).slice(0, ID_LENGTH)}`;
-  const quota = { key: id, plan, limits: limits! };
+  const quota = { key: id, limits: limits! };
   const expiresAtMs = expiresAt * 1000;
   return { clientId, keyId: id, plan, scopes: new Set(scopes), quota, expiresAtMs };
 }

@@ -12,14 +12,10 @@ export interface Quota {
   /** See `rate-limit-key.ts`. */
   key: string;
   limits: Limits;
-  /** The plan of a client; undefined for an address. */
-  plan?: string;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by authentication: that of the caller. */
-    quota: Quota | undefined;
     /** The window of the plan that rejected the request. */
     fullWindow: 'minute' | 'day' | undefined;
   }

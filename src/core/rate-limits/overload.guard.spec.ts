@@ -108,6 +108,7 @@ describe(OverloadMonitor.name, () => {
 
 describe(OverloadGuard.name, () => {
   const quota = { key: 'zoo', limits: { perMinute: 1, perDay: 1 } };
+  const caller = { quota };
   const limiter = { describe: jest.fn() };
   const monitor = { isOverloaded: true, shedRequests: { inc: jest.fn() } };
   const guard = new OverloadGuard(
@@ -118,7 +119,7 @@ describe(OverloadGuard.name, () => {
     ({ getArgByIndex: (index: number) => [request, 'reply'][index] }) as ExecutionContext;
 
   it('responds 503 with Retry-After and the headers of the quota, uncounted', async () => {
-    await expect(guard.canActivate(contextOf({ quota }))).rejects.toMatchObject({
+    await expect(guard.canActivate(contextOf({ caller }))).rejects.toMatchObject({
       code: 'service_unavailable',
       headers: { 'Retry-After': expect.stringMatching(/^[123]$/) },
     });
@@ -129,7 +130,7 @@ describe(OverloadGuard.name, () => {
   it('tells clients to retry after 1, 2 or 3 seconds, so that they do not return together', async () => {
     const waits = new Set<unknown>();
     for (let request = 0; request < 200; request++) {
-      const rejection = guard.canActivate(contextOf({ quota })) as Promise<never>;
+      const rejection = guard.canActivate(contextOf({ caller })) as Promise<never>;
       const { headers } = await rejection.catch((error: unknown) => error as ApiError);
       waits.add(headers!['Retry-After']);
     }
@@ -139,6 +140,6 @@ describe(OverloadGuard.name, () => {
   it('admits public operations, and everything while there is no overload', () => {
     expect(guard.canActivate(contextOf({}))).toBe(true);
     monitor.isOverloaded = false;
-    expect(guard.canActivate(contextOf({ quota }))).toBe(true);
+    expect(guard.canActivate(contextOf({ caller }))).toBe(true);
   });
 });

@@ -13,6 +13,7 @@ import { replyOf, requestOf } from '../http/request.js';
 import { Transport } from '../http/transport.js';
 import { Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
+import type { Quota } from './limits.js';
 import { RateLimiter } from './rate-limiter.js';
 
 const SAMPLE_MS = 50;
@@ -89,12 +90,13 @@ export class OverloadGuard implements CanActivate {
   ) {}
 
   canActivate(context: ExecutionContext): true | Promise<never> {
-    return this.monitor.isOverloaded && requestOf(context).quota ? this.shed(context) : true;
+    const { caller } = requestOf(context);
+    return this.monitor.isOverloaded && caller ? this.shed(caller.quota, context) : true;
   }
 
-  private async shed(context: ExecutionContext): Promise<never> {
+  private async shed(quota: Quota, context: ExecutionContext): Promise<never> {
     this.monitor.shedRequests.inc();
-    await this.limiter.describe(requestOf(context).quota!, replyOf(context));
+    await this.limiter.describe(quota, replyOf(context));
     // Different times, so that clients do not return together.
     const headers = { 'Retry-After': String(randomInt(1, 4)) };
     throw errors.service_unavailable('The service is overloaded', { headers });

@@ -27,7 +27,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
   private readonly limiter!: RateLimiter;
 
   override async canActivate(context: ExecutionContext): Promise<boolean> {
-    const { quota } = requestOf(context);
+    const quota = requestOf(context).caller?.quota;
     const reply = replyOf(context);
     if (quota === undefined) return true;
     const { isSkipped, isThrottled, separateLimits } = this.operations.of(context);
@@ -44,7 +44,7 @@ export class PlanThrottlerGuard extends ThrottlerGuard {
 
   /** Called by the stock guard with the values of `@Throttle()`. */
   protected override handleRequest({ context, limit, ttl }: ThrottlerRequest): Promise<boolean> {
-    const { quota, operation } = requestOf(context);
-    return this.limiter.throttle(`${operation} ${quota!.key}`, limit, ttl);
+    const { caller, operation } = requestOf(context);
+    return this.limiter.throttle(`${operation} ${caller!.quota.key}`, limit, ttl);
   }
 }

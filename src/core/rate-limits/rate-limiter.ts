@@ -67,11 +67,13 @@ export class RateLimiter {
    * @throws {ApiError} 429 `rate_limit_exceeded` or `key_banned`
    */
   async admit(quota: Quota, reply: ApiReply): Promise<true> {
-    const { key, limits, plan } = quota;
+    const { key, limits } = quota;
     const decision = await this.store.take(key, limits);
     const report = reportQuota(limits, decision);
     setHeaders(limits, report, reply);
-    if (plan !== undefined) {
+    const { caller } = reply.request;
+    if (caller !== undefined) {
+      const { plan } = caller;
       const name = decisionName(decision, limits);
       this.decisions.inc({ plan, decision: name });
       if (name === 'minute' || name === 'day') reply.request.fullWindow = name;

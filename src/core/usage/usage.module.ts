@@ -1,11 +1,13 @@
 import { Module } from '@nestjs/common';
-import { UsageRecorder } from './usage-recorder.js';
-import { UsageReportModule } from './usage-report.module.js';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { RejectedGroup, UsageHour } from './usage.entities.js';
+import { UsageRepository } from './usage.repository.js';
+import { UsageService } from './usage.service.js';
 
-/** Records the usage of clients. */
+/** The recorded usage, for the server and the command line. The server alone records it. */
 @Module({
-  imports: [UsageReportModule],
-  providers: [UsageRecorder],
-  exports: [UsageReportModule],
+  imports: [TypeOrmModule.forFeature([RejectedGroup, UsageHour])],
+  providers: [UsageRepository, UsageService],
+  exports: [UsageRepository, UsageService],
 })
 export class UsageModule {}

@@ -41,7 +41,7 @@ const TABLES: readonly string[] = [
 
   `CREATE TABLE "idempotency_records" (
     "client_id" varchar(32) NOT NULL, "idempotency_key" varchar(255) NOT NULL,
-    "body_digest" varchar(43) NOT NULL, "answer" text NOT NULL, "created_at" bigint NOT NULL,
+    "body_digest" varchar(43) NOT NULL, "response" text NOT NULL, "created_at" bigint NOT NULL,
     PRIMARY KEY ("client_id", "idempotency_key"))`,
 
   `CREATE TABLE "rate_limit_counters" (

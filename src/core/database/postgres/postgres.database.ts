@@ -48,7 +48,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
     super();
     this.pollers = new Pool({
       connectionString: (dataSource.options as PostgresDataSourceOptions).url!,
-      application_name: 'petstore observer',
+      application_name: 'petstore poller',
       max: 2,
       keepAlive: true,
       connectionTimeoutMillis: POLL_TIMEOUT_MS,

@@ -21,9 +21,9 @@ const TIMED_OUT =
 type Query = BetterSqlite3QueryRunner['query'];
 
 /**
- * TypeORM on SQLite, with one writer at a time. There are three connections: that of the writer,
- * for transactions and for the writes of `SqliteDatabase`; TypeORM's own, for its statements
- * outside of transactions; and that of `SqliteDatabase`, for reads.
+ * TypeORM on SQLite, with one writer at a time. There are three connections: the writer's, for
+ * transactions and the writes of `SqliteDatabase`; TypeORM's, for statements outside transactions;
+ * and the reader's, for `SqliteDatabase`.
  */
 export class SqliteDataSource extends ScopedDataSource {
   readonly path: string;
@@ -86,7 +86,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   private isTimedOut = false;
 
   override connect(): ReturnType<BetterSqlite3QueryRunner['connect']> {
-    this.assertOpen();
+    this.assertNotTimedOut();
     const { sharedConnection, writer } = this.dataSource;
     return Promise.resolve(this.timer === undefined ? sharedConnection : writer.connection);
   }
@@ -106,7 +106,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   override async commitTransaction(): Promise<void> {
     if (this.transactionDepth !== 1) return super.commitTransaction();
     await this.broadcaster.broadcast('BeforeTransactionCommit');
-    this.assertOpen();
+    this.assertNotTimedOut();
     if (this.endsNow()) await this.dataSource.writer.commit();
     await this.broadcaster.broadcast('AfterTransactionCommit');
   }
@@ -119,7 +119,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   }
 
   override async query(...statement: Parameters<Query>): ReturnType<Query> {
-    this.assertOpen();
+    this.assertNotTimedOut();
     const { sharedConnection, writer } = this.dataSource;
     const isAlone = this.timer === undefined && !sharedConnection.prepare(statement[0]).readonly;
     if (!isAlone) return narrow(await super.query(...statement));
@@ -135,7 +135,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   }
 
   /** @throws {Error} if the transaction was open for too long */
-  assertOpen(): void {
+  assertNotTimedOut(): void {
     // An outage: the disk or the machine may be slow.
     if (this.isTimedOut) throw databaseError('SQLITE_BUSY_TIMEOUT', TIMED_OUT);
   }

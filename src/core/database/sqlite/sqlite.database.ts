@@ -30,7 +30,7 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
     const { unitOfWork } = this.dataSource;
     try {
       if (unitOfWork !== undefined) {
-        (unitOfWork.runner as SqliteQueryRunner).assertOpen();
+        (unitOfWork.runner as SqliteQueryRunner).assertNotTimedOut();
         return this.writing.run(statement, parameters) as Row[];
       }
       if (!this.reader.inTransaction) {

@@ -9,7 +9,7 @@ import { Transport } from './transport.js';
  */
 @Controller()
 @ApiExcludeController()
-export class FallbackController {
+export class CatchAllController {
   constructor(private readonly transport: Transport) {}
 
   @All(['', '*'])
