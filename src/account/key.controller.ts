@@ -40,6 +40,8 @@ const ROTATIONS_PER_DAY = 100;
 @ApiTags('key')
 @Controller('key')
 export class KeyController {
+  private readonly revoking = new Map<string, Promise<void>>();
+
   constructor(
     private readonly keys: KeysService,
     private readonly list: KeyList,
@@ -105,7 +107,12 @@ export class KeyController {
   @ApiNoContentResponse({ description: 'The key is revoked.' })
   @ApiErrors('not_found')
   revokeKey(@CurrentCaller() { keyId }: Caller, @Req() request: ApiRequest): Promise<void> {
-    return this.keys.revoke(keyId, holder(keyId, request));
+    // No quota limits the repeats: each would hold a connection while it waits for the others.
+    const revoked =
+      this.revoking.get(keyId) ??
+      this.keys.revoke(keyId, holder(keyId, request)).finally(() => this.revoking.delete(keyId));
+    this.revoking.set(keyId, revoked);
+    return revoked;
   }
 }
 

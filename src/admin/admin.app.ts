@@ -17,7 +17,7 @@ export async function createAdminApp(
   service: INestApplicationContext,
 ): Promise<NestFastifyApplication> {
   const transport = new Transport(service.get(Config));
-  service.get(AccessLog).watch(transport.server);
+  service.get(AccessLog).watch(transport);
   transport.server.addHook('onSend', (_request, reply, payload, done) => {
     reply.header('cache-control', 'no-store');
     done(null, payload);

@@ -42,4 +42,12 @@ describe(StaticFiles.name, () => {
       expect(make).toHaveBeenCalledTimes(1);
     },
   );
+
+  it('are made again after a failure', async () => {
+    const failing = jest.fn(make).mockRejectedValueOnce(new Error('too many open files'));
+    const reply = { request: { url: '/none', headers: {} } } as unknown as Reply;
+    const again = new StaticFiles(failing);
+    await expect(again.send(reply, {})).rejects.toThrow('too many open files');
+    await expect(again.send(reply, {})).rejects.toMatchObject({ code: 'not_found' });
+  });
 });

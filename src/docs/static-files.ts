@@ -65,7 +65,7 @@ export type Files = Record<string, readonly [contentType: string, text: string]>
 export class StaticFiles {
   private files: Promise<ReadonlyMap<string, StaticFile>> | undefined;
 
-  /** @param make called once */
+  /** @param make called once, and after a failure again */
   constructor(private readonly make: () => Promise<Files>) {}
 
   /**
@@ -73,7 +73,10 @@ export class StaticFiles {
    * @throws {ApiError} 404 if there is none
    */
   async send(reply: ApiReply, headers: Record<string, string>): Promise<void> {
-    this.files ??= this.load();
+    this.files ??= this.load().catch((error: unknown) => {
+      this.files = undefined;
+      throw error;
+    });
     const path = decodeURI(pathOf(reply.request.url)).replace(/\/$/, '');
     const files = await this.files;
     let file = files.get(path);

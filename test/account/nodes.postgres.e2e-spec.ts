@@ -1,3 +1,4 @@
+import { Client as PostgresClient } from 'pg';
 import { saveUsage } from '../support/background.js';
 import { Client } from '../support/client.js';
 import { FakeClock } from '../support/clock.js';
@@ -45,6 +46,26 @@ describeOnPostgres('two nodes with PostgreSQL', () => {
       expect((await onTwo(client).get('/v1/pets')).status).toBe(200);
       expect((await client.send('/v1/key', { method: 'DELETE' })).status).toBe(204);
       await eventually(async () => (await onTwo(client).get('/v1/pets')).status === 401);
+    });
+
+    it('serve others while a key is revoked a hundred times at once, and a lock delays it', async () => {
+      const env = { DATABASE_URL: one.config.databaseUrl, DATABASE_POOL_SIZE: '2' };
+      await using node = await startService({ env });
+      const [client, other] = [await node.client(), await node.client()];
+      for (const each of [client, other]) await each.get('/v1/pets');
+      const holding = new PostgresClient(node.config.databaseUrl);
+      await holding.connect();
+      await holding.query('BEGIN');
+      await holding.query('SELECT 1 FROM api_keys WHERE id = $1 FOR UPDATE', [client.keyId]);
+      const revoked = Array.from({ length: 100 }, () =>
+        client.send('/v1/key', { method: 'DELETE' }),
+      );
+      const pet = await other.post('/v1/pets', { name: 'Rex', categoryId: 1 });
+      await holding.query('ROLLBACK');
+      await holding.end();
+      expect(pet.status).toBe(201);
+      const statuses = await Promise.all(revoked.map(async (each) => (await each).status));
+      expect(new Set(statuses)).toEqual(new Set([204]));
     });
 
     it(

@@ -119,6 +119,8 @@ describe('a verifier', () => {
     const rows: Record<string, [caller: object, status: number]> = {
       valid: [{ ...caller, expiresAt: now + 1 }, 200],
       expired: [{ ...caller, expiresAt: now }, 401],
+      // One of the service: what is stored for it by its id would be that of another client.
+      own: [{ ...caller, clientId: 'key_zoo' }, 401],
       nobody: [{ ...caller, clientId: '' }, 503],
       number: [{ ...caller, clientId: 7 }, 503],
       scope: [{ ...caller, scopes: 'pets:read' }, 503],

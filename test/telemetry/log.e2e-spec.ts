@@ -11,6 +11,7 @@ import { jsonInProcess } from '../support/run-program.js';
 import { eventually } from '../support/eventually.js';
 import { expectError } from '../support/expectations.js';
 import { metricValue } from '../support/metrics.js';
+import { sendRaw } from '../support/raw-answers.js';
 import { logTo, recordedLog } from '../support/recorded-log.js';
 import { startService } from '../support/start-service.js';
 import { TemporaryDirectory } from '../support/temporary-directory.js';
@@ -77,6 +78,23 @@ describe('the log', () => {
     const count = 'petstore_http_request_duration_seconds_count';
     expect(await metricValue(service, count, labels)).toBe(1);
     client.close();
+  });
+
+  it('has a request with two Host fields, and so do the metrics', async () => {
+    const { logger, lines } = recordedLog();
+    await using service = await startService({ logger });
+    const host = 'Host: localhost\r\n';
+    await sendRaw(
+      service.origin,
+      `GET /v1/pets HTTP/1.1\r\n${host}${host}Connection: close\r\n\r\n`,
+    );
+    await eventually(() => Promise.resolve(lines.some(({ message }) => message === 'request')));
+    expect(lines.filter(({ message }) => message === 'request')).toMatchObject([
+      { details: { status: 400, code: 'malformed_request', address: '127.0.0.1' } },
+    ]);
+    const labels = { operation: 'unknown', method: 'GET', status: '400' };
+    const count = 'petstore_http_request_duration_seconds_count';
+    expect(await metricValue(service, count, labels)).toBe(1);
   });
 
   it('has the request id on the line of a failure of each operation', async () => {

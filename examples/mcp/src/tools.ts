@@ -90,9 +90,15 @@ function requestOf({ method, path, operation }: Tool, values: Arguments): Operat
   for (const [name, value] of Object.entries(values)) {
     const text = typeof value === 'string' ? value : stringifyJson(value);
     if (name === IDEMPOTENCY_KEY) headers[name] = text;
-    else if (path.includes(`{${name}}`)) url = url.replace(`{${name}}`, encodeURIComponent(text));
+    else if (path.includes(`{${name}}`)) url = url.replace(`{${name}}`, segmentOf(text));
     // The operation rejects an unknown parameter.
     else if (name !== 'body') query.set(name, text);
   }
   return { method: method.toUpperCase(), url: `${url}?${query}`, headers, body: values.body };
+}
+
+/** @throws for `.` and `..`, which would lead to another operation, also if they were escaped */
+function segmentOf(text: string): string {
+  if (/^\.\.?$/.test(text)) throw new Error(`A value in the path must not be "${text}"`);
+  return encodeURIComponent(text);
 }

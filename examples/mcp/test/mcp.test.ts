@@ -111,6 +111,11 @@ describe('the server of the Model Context Protocol', () => {
     await expectError(call(reader, 'listPets', { limit: 1000 }), 'invalid_request');
     await expectError(call(reader, 'listPets', { colour: 'red' }), 'invalid_request');
 
+    for (const petId of ['.', '..']) {
+      const { isError, content } = await call(reader, 'getPet', { petId });
+      assert.deepEqual([isError, JSON.stringify(content).includes('must not be')], [true, true]);
+    }
+
     const limited = await connect(await store.issueKey({ perMinute: 1, perDay: 10 }));
     assert.equal((await call(limited, 'listPets')).isError, false);
     await expectError(call(limited, 'listPets'), 'rate_limit_exceeded');

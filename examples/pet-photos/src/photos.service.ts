@@ -69,14 +69,18 @@ export class PhotosService implements OnModuleInit {
 
   async get(petId: bigint, id: bigint): Promise<Row<Photo>> {
     const photo = await this.photos.find(id);
-    if (photo?.petId !== petId) {
-      throw photoErrors.photo_not_found(`The pet ${petId} has no photo ${id}`);
-    }
+    if (photo?.petId !== petId) throw noSuchPhoto(petId, id);
     return photo;
   }
 
-  async read({ file }: Row<Photo>, range: ByteRange): Promise<Readable> {
-    return (await open(this.pathOf(file))).createReadStream(range);
+  async read({ petId, id, file }: Row<Photo>, range: ByteRange): Promise<Readable> {
+    try {
+      return (await open(this.pathOf(file))).createReadStream(range);
+    } catch (error) {
+      // Another request has removed the photo since its row was read.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw noSuchPhoto(petId, id);
+      throw error;
+    }
   }
 
   async remove(petId: bigint, id: bigint): Promise<void> {
@@ -115,6 +119,10 @@ function checkedPicture(content: Buffer): Picture {
     throw photoErrors.not_a_photo(`The picture has ${width} x ${height} pixels; ${limits}`);
   }
   return picture;
+}
+
+function noSuchPhoto(petId: bigint, id: bigint) {
+  return photoErrors.photo_not_found(`The pet ${petId} has no photo ${id}`);
 }
 
 function noSuchPet(id: bigint) {

@@ -108,6 +108,14 @@ describe('photos of pets', () => {
     while (readdirSync(folder).length === files) await new Promise((next) => setImmediate(next));
   });
 
+  it('do not exist once their file is removed, also while their row is still read', async () => {
+    const before = new Set(readdirSync(folder));
+    const added = await upload(await newPet(), JPEG);
+    const [file] = readdirSync(folder).filter((name) => !before.has(name));
+    rmSync(join(folder, file!));
+    await expectError(await get(pathOf(added)), 404, 'photo_not_found');
+  });
+
   it('have the type that their content has', async () => {
     const added = await upload(await newPet(), JPEG);
     const { type, width } = (await added.json()) as PhotoAnswer;

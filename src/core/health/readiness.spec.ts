@@ -37,6 +37,18 @@ describe(Readiness.name, () => {
     },
   );
 
+  it('checks once for all who ask at the same time, and again for those who ask later', async () => {
+    const ping = jest.fn(reachable);
+    const asked = readiness('local', ping);
+    const all = Promise.all(Array.from({ length: 100 }, () => asked.check()));
+    asked.isDraining = true;
+    expect(new Set((await all).map(({ status }) => status))).toEqual(new Set(['unavailable']));
+    expect(ping).toHaveBeenCalledTimes(1);
+    asked.isDraining = false;
+    expect(await asked.check()).toMatchObject({ status: 'ok' });
+    expect(ping).toHaveBeenCalledTimes(2);
+  });
+
   it.each([
     ['SQLITE_CORRUPT', 'unavailable', 'damaged'],
     ['SQLITE_FULL', 'degraded', 'disk full'],

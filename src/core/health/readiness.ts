@@ -19,6 +19,7 @@ export class Readiness {
   /** While the server drains, the report is `unavailable`. */
   isDraining = false;
   private readonly checks = new Map<string, ReadinessCheck>();
+  private running: Promise<Record<string, string>> | undefined;
 
   constructor(
     database: Database,
@@ -38,8 +39,9 @@ export class Readiness {
 
   /** `checks` has `database`, `counters` and the checks of extensions. */
   async check() {
-    const entries = Array.from(this.checks, async ([name, check]) => [name, await run(check)]);
-    const checks = Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
+    // Anybody may ask, as often as they like: those who ask at the same time share the result.
+    this.running ??= this.runChecks().finally(() => (this.running = undefined));
+    const checks = { ...(await this.running) };
     const counters = STORE_MODES[this.counters.mode];
     const fault = this.faults.current;
     if (checks.database === 'ok' && fault !== undefined) checks.database = fault;
@@ -48,6 +50,11 @@ export class Readiness {
     let status = isDegraded ? 'degraded' : 'ok';
     if (this.isDraining || isUnavailable) status = 'unavailable';
     return { status, checks: { ...checks, counters } };
+  }
+
+  private async runChecks(): Promise<Record<string, string>> {
+    const entries = Array.from(this.checks, async ([name, check]) => [name, await run(check)]);
+    return Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
   }
 }
 

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { FastifyInstance } from 'fastify';
 import type { Histogram } from 'prom-client';
 import { isProbe } from '../telemetry/is-probe.js';
 import { Logger } from '../telemetry/logger.js';
@@ -19,7 +18,7 @@ export class AccessLog {
   constructor(
     private readonly logger: Logger,
     metrics: Metrics,
-    { server }: Transport,
+    transport: Transport,
   ) {
     this.durations = metrics.histogram({
       name: 'http_request_duration_seconds',
@@ -28,11 +27,11 @@ export class AccessLog {
         'by operation, method and status.',
       labelNames: ['operation', 'method', 'status'],
     });
-    this.watch(server);
+    this.watch(transport);
   }
 
-  watch(server: FastifyInstance): void {
-    server.addHook('onRequest', (request, reply, done) => {
+  watch(transport: Transport): void {
+    transport.onArrival((request, reply) => {
       // A closed connection has no address.
       const address = clientAddress(request);
       let hasEnded = false;
@@ -40,7 +39,6 @@ export class AccessLog {
       reply.raw.once('finish', () => (hasEnded = true));
       // `onResponse` is not called if the client leaves before the end of its response.
       reply.raw.once('close', () => this.record(request, reply, address, hasEnded));
-      done();
     });
   }
 

@@ -28,8 +28,9 @@ export function parseBody(body: Buffer | undefined, maxValues: number): unknown 
     value = parse(text, undefined, { parseNumber: exactNumber, onDuplicateKey });
   } catch (cause) {
     if (cause instanceof RangeError) throw invalidRequest([TOO_DEEP]);
+    // The message of the cause has a part of the body, which would be logged.
     const reason = reasonOf(text, cause as Error);
-    throw errors.malformed_json(`The body is not JSON: ${reason}`, { cause });
+    throw errors.malformed_json(`The body is not JSON: ${reason}`);
   }
   if (repeated.size > 0) {
     throw invalidRequest(
@@ -53,7 +54,7 @@ export function parseOwnJson(text: string): unknown {
   return parse(text, undefined, { parseNumber: exactNumber });
 }
 
-/** The parser's own message repeats characters of the body; only its position is used. */
+/** Only the position in the parser's message is used. */
 function reasonOf(text: string, { message }: Error): string {
   const [, position] = /at position (\d+)/.exec(message) ?? [];
   if (position === undefined) return 'it is not UTF-8';

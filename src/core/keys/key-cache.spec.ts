@@ -118,6 +118,15 @@ describe(KeyCache.name, () => {
     expect(stored).toEqual([['key_zoo', { atMs: clock.now(), address: '192.0.2.1' }]]);
   });
 
+  it('forgets an unused key that was replaced, so that it is unknown from any address', async () => {
+    rows = [{ ...zoo, isUnused: 1, allowedFrom: '203.0.113.0/24' }];
+    expect(await cache.load('zoo', sender)).toBeUndefined();
+    expect(cache.rejectedCaller('zoo', sender)).toMatchObject({ reason: 'address_not_allowed' });
+    rows = [];
+    expect(await cache.load('zoo', sender)).toBeUndefined();
+    expect(cache.rejectedCaller('zoo', sender)).toBeUndefined();
+  });
+
   it('rejects an unused key that is revoked while its first use is stored', async () => {
     rows = [{ ...zoo, isUnused: 1 }];
     storeFirst = () => {
@@ -206,7 +215,7 @@ describe(KeyCache.name, () => {
       { ...zoo, digest: 'other' },
     ];
     await look(0);
-    rows.length = 0;
+    rows = changes.slice(0, 1);
     expect(cache.getCached('zoo', sender)).toBeUndefined();
     expect(await cache.load('zoo', sender)).toBeUndefined();
     expect(cache.rejectedCaller('zoo', sender)).toMatchObject({ reason: 'revoked' });

@@ -11,7 +11,12 @@ import {
   envDetector,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+import {
+  BatchSpanProcessor,
+  NodeTracerProvider,
+  NoopSpanProcessor,
+  type Span,
+} from '@opentelemetry/sdk-trace-node';
 import { VERSION } from '../config/version.js';
 import { waitAtMost } from '../time/timeout.js';
 import { isProbe } from './is-probe.js';
@@ -39,7 +44,7 @@ export function startTracing(protocol: string, logger: Logger): () => Promise<vo
     resource: defaultResource()
       .merge(resourceFromAttributes(service))
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(exporter)],
+    spanProcessors: [new MessageRemover(), new BatchSpanProcessor(exporter)],
   });
   provider.register();
   const instrumentations = [
@@ -51,6 +56,13 @@ export function startTracing(protocol: string, logger: Logger): () => Promise<vo
   // They patch what is loaded by require(), in place: imports share it.
   for (const library of ['pg', 'ioredis']) require(library);
   return () => waitAtMost(SHUTDOWN_MS, provider.shutdown()).catch(() => undefined);
+}
+
+/** PostgreSQL quotes a value in some messages, which pg's instrumentation makes the status. */
+export class MessageRemover extends NoopSpanProcessor {
+  onEnding(span: Span): void {
+    span.setStatus({ code: span.status.code });
+  }
 }
 
 /** One span for a request: its hooks and its handler take microseconds. */

@@ -38,7 +38,7 @@ export class UsageRecorder {
     repository: UsageRepository,
     private readonly clock: Clock,
     background: BackgroundTasks,
-    { server }: Transport,
+    transport: Transport,
   ) {
     this.flush = background.add({
       task: 'save usage statistics',
@@ -57,9 +57,9 @@ export class UsageRecorder {
       intervalMs: MINUTE_MS,
       run: (stop) => repository.deleteBefore(clock.now() - KEPT_MS, stop),
     });
-    server.addHook('onResponse', (request, reply, done) => {
-      this.record(request, reply.statusCode);
-      done();
+    // Also if the client leaves before the end of its response.
+    transport.onArrival((request, reply) => {
+      reply.raw.once('close', () => this.record(request, reply.statusCode));
     });
   }
 
