@@ -32,6 +32,8 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY templates ./templates
+# For petstore new extension pets.
+COPY src/pets ./src/pets
 # Extensions in node_modules import the service by its name.
 RUN ln -s /app node_modules/pet-store-service
 # The command petstore, as in the documentation.

@@ -26,7 +26,7 @@ export async function backup(
   assertDatabaseExists(database);
   if (file === '-') return backupToOutput(database, output);
   await assertMayWrite(file, database, options.yes);
-  await explained('sqlite', file, () => backupDatabase(database, file));
+  await explained('backup', file, () => backupDatabase(database, file));
   const { size: bytes } = statSync(file);
   const value = { file: resolve(file), bytes };
   return { value, text: `Wrote ${bytes} bytes to ${file}.` };

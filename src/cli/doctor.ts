@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { type Config, ConfigError, loadConfig } from '../core/config/config.js';
+import { ExplainedError } from '../core/config/fixes.js';
 import { fileOf } from '../core/database/data-source-options.js';
 import { nameOf } from '../extensions/define.js';
 import { settingsOf } from '../extensions/settings.js';
@@ -40,6 +41,7 @@ async function examine(options: CommonOptions): Promise<Finding[]> {
     // Extensions are checked while the application is assembled.
     await withApp(config, known, () => undefined);
   } catch (error) {
+    if (error instanceof ExplainedError) return [failed('configuration', error.reason, error.fix)];
     const faults = error instanceof ConfigError ? error.faults : [reasonOf(error)];
     return faults.map((fault) => failed('configuration', fault, SETTINGS_FIX));
   }

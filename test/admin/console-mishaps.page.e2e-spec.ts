@@ -166,7 +166,22 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
       await heading('Keys').waitFor();
       await page.route('**/admin/v1/audit?', (route) => route.fulfill({ body: '<html>' }));
       await page.getByRole('link', { name: 'Audit' }).click();
-      await page.getByText('The response is incomplete, or not from this service.').waitFor();
+      await page
+        .getByText('The response (HTTP 200) is incomplete, or not from this service.')
+        .waitFor();
+    });
+
+    it('is told if a proxy responds to a change, which may have been made', async () => {
+      const { id } = await issue();
+      await open(`key/${id}`);
+      await page.getByRole('button', { name: 'Disable' }).waitFor();
+      const error = { status: 502, contentType: 'text/html', body: '<h1>Bad Gateway</h1>' };
+      await page.route(`**/admin/v1/keys/${id}`, (route) => route.fulfill(error));
+      await page.getByRole('button', { name: 'Disable' }).click();
+      const told =
+        '(HTTP 502) is incomplete, or not from this service. The change may have been made';
+      await page.getByText(told).waitFor();
+      expect(await page.getByText('null').count()).toBe(0);
     });
   });
 

@@ -105,6 +105,15 @@ describeWith('chromium', 'an operator with a keyboard alone', (executablePath) =
     }
   });
 
+  it('finds a pasted key although another filter would hide it', async () => {
+    const { key } = await issue({ name: 'Leaked' });
+    await signIn();
+    await page.goto(`${started.origin}/#keys?status=banned`);
+    await page.getByText('No keys').waitFor();
+    await enter(SEARCH, 'searchbox', key);
+    await page.getByRole('link', { name: 'Leaked' }).waitFor();
+  });
+
   it('is told the same where the browser computes no digest', async () => {
     await page.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined })');
     await signIn();
@@ -182,7 +191,7 @@ describeWith('chromium', 'an operator with a keyboard alone', (executablePath) =
     await follow('Find', 'button');
     await eventually(async () => (await actions()).join() === 'key.rotate');
     await enter('By', 'textbox', 'admin:nobody');
-    await page.getByText('No changes yet.').waitFor();
+    await page.getByText('No changes found.').waitFor();
     expect(new URL(page.url()).hash).toBe(
       `#audit?key=${successor}&action=key.rotate&actor=admin%3Anobody`,
     );

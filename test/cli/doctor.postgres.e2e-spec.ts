@@ -193,6 +193,13 @@ describeWith('redis', 'petstore doctor on Redis', (program) => {
     });
   });
 
+  it('accepts the rights of the guide for the number of a database', async () => {
+    await createUser('numbered', ...RIGHTS, '+select');
+    expect(await found(`${urlOf('numbered')}/1`)).toEqual([
+      expect.objectContaining({ status: 'ok' }),
+    ]);
+  });
+
   it('warns of a user that may not run INFO', async () => {
     // ioredis prints a line of its own.
     const warn = jest.spyOn(console, 'warn').mockReturnValue();

@@ -368,6 +368,13 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
       await page.getByRole('button', { name: 'Copied' }).waitFor();
       const copied = await page.evaluate(() => navigator.clipboard.readText());
       expect(copied.trim()).toBe((await blocks.first().innerText()).trim());
+      await page.evaluate(
+        'navigator.clipboard.writeText = () => Promise.reject(); document.execCommand = () => false',
+      );
+      await copy.last().press('Enter');
+      const told = page.getByRole('button', { name: 'Select the text and copy it' });
+      await told.waitFor();
+      expect(await told.evaluate((button) => button.matches(':focus'))).toBe(true);
 
       const links = page.locator('main a:not([href^="#"])');
       for (const href of await links.evaluateAll((all: { href: string }[]) =>

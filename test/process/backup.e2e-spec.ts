@@ -140,6 +140,7 @@ describe('petstore backup and restore', () => {
   it('backup names the file that it cannot write, not the database', async () => {
     await json('migrate');
     expect(await failure('backup', '/proc/backup.db')).not.toContain(database);
+    expect(await failure('backup', join(database, 'backup.db'))).toMatch(/choose another file/);
   });
 
   it('backup names the database if its folder cannot be written', async () => {

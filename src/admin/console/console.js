@@ -171,15 +171,14 @@ async function send(path, method = 'GET', body, token = storage.getItem(TOKEN)) 
   aheadMs = Date.parse(response.headers.get('date')) - Date.now() || 0;
   isViewer = response.headers.get('x-admin-role') === 'viewer';
   const next = /^<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
-  if (response.ok) {
-    const unreadable = `The response is incomplete, or not from this service. ${advice}`;
-    return { data: await response.json().catch(() => fail(unreadable)), next };
-  }
-  const { message } = await response.json().catch(() => ({ message: response.statusText }));
+  const unreadable = `The response (HTTP ${response.status}) is incomplete, or not from this service. ${advice}`;
+  const data = await response.json().catch(() => fail(unreadable));
+  if (response.ok) return { data, next };
   if (response.status === 401) {
     signOut(INVALID_TOKEN);
     fail(INVALID_TOKEN);
   }
+  const { message } = data;
   const id = response.headers.get('x-request-id');
   fail(response.status < 500 ? message : `${message}. Request ID for the log: ${id}`);
 }
@@ -342,7 +341,7 @@ const OTHER_LIMIT =
 const BY_CALLER =
   'The request is wrong: the caller must correct the faults that its response names.';
 const REASONS = {
-  insufficient_scope: 'The key lacks the scope of this operation. Add it with Change if intended.',
+  insufficient_scope: 'The key lacked the scope of this operation. Add it with Change if intended.',
   https_required: 'The key was sent without TLS. Rotate it; the caller must use the https address.',
   not_found: 'The path is wrong. The caller should compare it with /docs.',
   pet_not_found: 'There is no such pet. The caller should list the pets first.',
@@ -373,8 +372,8 @@ function reasonOf({ code: name, window, address }, key, { limits }) {
   if (name === 'key_banned') return banInWords(key.bannedUntil);
   if (name === 'address_not_allowed') {
     return (
-      `${address} tried, which is not among the addresses of the key. Add it with Change if it is ` +
-      "the caller's. Otherwise the key may have leaked."
+      `${address} tried, which was not among the addresses of the key. Add it with Change if it ` +
+      "is the caller's. Otherwise the key may have leaked."
     );
   }
   if (name !== 'invalid_api_key') return REASONS[name] ?? BY_CALLER;
@@ -466,6 +465,7 @@ const PASTED = {
 /**
  * A key in the search is looked up by its digest, or by its last four characters where the browser
  * computes none (not on https: or localhost). It leaves this page neither in a URL nor in a body.
+ * It drops the other filters, which could hide its key.
  */
 async function withoutKey({ search = '', ...filter }) {
   const [found] = /ps[ka]_\w+|[0-9A-Za-z]{40,}/.exec(bareKey(search)) ?? [];
@@ -473,10 +473,10 @@ async function withoutKey({ search = '', ...filter }) {
   const key = found.includes('_') ? found : `psk_${found}`;
   const ofKey = isWhole(key) ? 'whole' : 'mistyped';
   const pasted = key.startsWith('psa') ? 'token' : ofKey;
-  if (!globalThis.crypto.subtle) return { search: key.slice(-4), pasted, ...filter };
+  if (!globalThis.crypto.subtle) return { search: key.slice(-4), pasted };
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key));
   const bytes = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0'));
-  return { digest: bytes.join(''), pasted, ...filter };
+  return { digest: bytes.join(''), pasted };
 }
 
 /** A form whose data become the query of its view. */
@@ -680,7 +680,7 @@ function auditRows(records) {
     'Audit trail',
     ['Time', 'Action', 'By', 'Target', 'Change', 'Address'],
     rows,
-    'No changes yet. Each change of a key and each ban appears here.',
+    'No changes found. Each change of a key and each ban appears here.',
   );
 }
 

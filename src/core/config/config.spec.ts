@@ -263,6 +263,27 @@ describe(loadConfig.name, () => {
       expect(loadConfig()).toMatchObject({ port: 4001, banSeconds: 8 });
     });
 
+    it('reads what parseEnv() does, with a byte order mark and values of several lines', () => {
+      const lines = ['\uFEFFPORT=4001', '', '# no setting', 'export BAN_SECONDS = "7" # why', ''];
+      writeFileSync('.env', [...lines, "DOTENV_TEST='one", "a b = two'\r", ''].join('\n'));
+      try {
+        expect(loadConfig()).toMatchObject({ port: 4001, banSeconds: 7 });
+        expect(process.env['DOTENV_TEST']).toBe('one\na b = two');
+      } finally {
+        delete process.env['DOTENV_TEST'];
+      }
+    });
+
+    it('names each line that is no setting, and not its text, which may be a secret', () => {
+      writeFileSync(
+        '.env',
+        'PORT: 4001\r\n\r\nBAN_SECONDS=7\nDATABASE_URL postgres://u:secret@h/d',
+      );
+      expect(() => loadConfig()).toThrow(
+        new ConfigError(['.env, line 1 is not NAME=VALUE', '.env, line 4 is not NAME=VALUE']),
+      );
+    });
+
     it('stops if .env cannot be read', () => {
       writeFileSync('.env', 'PORT=4001\n', { mode: 0 });
       // Root may read every file.

@@ -138,16 +138,27 @@ export function loadConfig(
   });
 }
 
+/** A value in quotes may have several lines. */
+const QUOTED_LINES = /^[ \t]*(?:export +)?[\w.-]+[ \t]*=[ \t]*(["'`])[^]*?\1/gm;
+const ENV_LINE = /^\s*(?:#.*|(?:export\s+)?[\w.-]+\s*=.*)?$/;
+
 /** Adds the `.env` file to the environment of the process, for OpenTelemetry as well. */
 function processEnvironment(): Environment {
+  let text = '';
   try {
     // A dangling symlink is an error, not a missing file.
     const exists = lstatSync('.env', { throwIfNoEntry: false }) !== undefined;
-    const settings = exists ? parseEnv(readFileSync('.env', 'utf8')) : {};
-    for (const [name, value] of Object.entries(settings)) process.env[name] ??= value;
+    if (exists) text = readFileSync('.env', 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     throw new ConfigError([`.env cannot be read: ${(error as Error).message}`]);
   }
+  // `parseEnv()` ignores a line that it does not understand.
+  const lines = text.replaceAll(QUOTED_LINES, (quoted) => `X=${quoted.replace(/[^\n]/g, '')}`);
+  const faults = lines
+    .split(/\r?\n/)
+    .flatMap((line, at) => (ENV_LINE.test(line) ? [] : [`.env, line ${at + 1} is not NAME=VALUE`]));
+  if (faults.length > 0) throw new ConfigError(faults);
+  for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ??= value;
   return process.env;
 }
 

@@ -22,7 +22,11 @@ describe(fixOf.name, () => {
     ['sqlite', failure('SQLITE_FULL'), /^free space on the disk of p\.db$/],
     ['sqlite', failure('SQLITE_IOERR_SHMSIZE'), /free space on the disk of p\.db, or repair/],
     ['sqlite', failure('ERR_DLOPEN_FAILED'), /npm install-scripts approve better-sqlite3.*pnpm/],
-    ['sqlite', new Error('Could not locate the bindings file. Tried:\n → a'), /postgres:\/\/ URL$/],
+    [
+      'sqlite',
+      new Error('Could not locate the bindings file. Tried:\n → a'),
+      /postgres:\/\/ URL \(with PostgreSQL, only doctor and openapi need/,
+    ],
     ['postgres', failure('ECONNREFUSED'), /^start PostgreSQL/],
     ['postgres', failure('42501'), /the role in DATABASE_URL/],
     ['port', failure('EADDRINUSE'), /another program uses this port.* p\.dbPORT$/],

@@ -1,5 +1,5 @@
 /** Where a failure happened: elsewhere, the same error code needs another fix. */
-export type Place = 'sqlite' | 'postgres' | 'redis' | 'port';
+export type Place = 'sqlite' | 'backup' | 'postgres' | 'redis' | 'port';
 
 const RESTORE =
   'set DATABASE_URL to another file; or stop the server, copy the damaged file, ' +
@@ -7,12 +7,13 @@ const RESTORE =
 const ALLOW_SCRIPT =
   'allow the install script of better-sqlite3 (npm install-scripts approve better-sqlite3, ' +
   'npx --allow-scripts=better-sqlite3, pnpm approve-builds), ' +
-  'run npm rebuild better-sqlite3 with this Node.js, or set DATABASE_URL to a postgres:// URL';
+  'run npm rebuild better-sqlite3 with this Node.js, or set DATABASE_URL to a postgres:// URL ' +
+  '(with PostgreSQL, only doctor and openapi need better-sqlite3)';
 
 /**
  * The fixes for operators: the first whose pattern matches the code or the message of the error. No
- * fix deletes data or takes rights away. `{}` is the subject: the file of SQLite, or the prefix of
- * the settings of a port.
+ * fix deletes data or takes rights away. `{}` is the subject: the file of SQLite or of a backup, or
+ * the prefix of the settings of a port.
  */
 const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: string])[]>> = {
   sqlite: [
@@ -26,6 +27,15 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
     [/^SQLITE_IOERR/, 'free space on the disk of {}, or repair the disk'],
     [/^SQLITE_BUSY/, 'another process locks {}; try again'],
     [/^ERR_DLOPEN_FAILED|^Could not locate the bindings file/, ALLOW_SCRIPT],
+  ],
+  backup: [
+    [/^(?:SQLITE_FULL|ENOSPC|EDQUOT)/, 'free space on the disk of {}'],
+    [
+      /^(?:EROFS|SQLITE_(?:CANTOPEN|READONLY)|EACCES|EPERM)/,
+      'give this user access to {} and its folder, or choose another file',
+    ],
+    [/^(?:ENOTDIR|EEXIST)/, 'choose another file: a part of the path {} is not a folder'],
+    [/^SQLITE_IOERR/, 'free space on the disk of {}, or repair the disk'],
   ],
   postgres: [
     [

@@ -3,10 +3,10 @@ import { indentJson } from './json-text.js';
 /** The error codes that the guide for clients explains. */
 const explained = document.querySelector('#swagger-ui').dataset.explained.split(' ');
 
-/** The cursor in the `Link` to the next page. */
+/** The cursor in the `Link` to the next page. The links of the admin API are relative. */
 function nextCursor(link = '') {
   const target = /<([^>]*)>;[^,]*\brel="?next"?/.exec(link)?.[1];
-  return target && new URL(target).searchParams.get('cursor');
+  return target && new URL(target, location.href).searchParams.get('cursor');
 }
 
 function codeOf(response) {

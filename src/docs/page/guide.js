@@ -10,8 +10,7 @@ for (const block of document.querySelectorAll('.guide pre')) {
   button.setAttribute('aria-live', 'polite');
   say('Copy');
   button.addEventListener('click', async () => {
-    await copy(block.innerText);
-    say('Copied');
+    say(await copy(block.innerText));
     setTimeout(say, 2_000, 'Copy');
   });
   block.replaceWith(box);

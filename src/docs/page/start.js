@@ -11,7 +11,7 @@ function firstOperation(paths) {
 
 /** Rows `| Free | 60 | 1,000 |` of the description. */
 function plansOf(description) {
-  const rows = description.matchAll(/^\| (\w+) \| ([\d,]+|custom) \| ([\d,]+|custom) \|$/gm);
+  const rows = description.matchAll(/^\| ([\w-]+) \| ([\d,]+|custom) \| ([\d,]+|custom) \|$/gm);
   return Array.from(rows, ([, ...row]) => row);
 }
 

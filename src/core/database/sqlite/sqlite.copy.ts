@@ -14,7 +14,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
  * Copies a database into one file, for its owner only, while other processes may write to the
  * database. The copy gets the name `target` when it is complete and on the disk. If the process is
  * killed, a `.tmp` file remains.
- * @param lock locks the target until it is replaced
+ * @param lock restoring: locks the target until it is replaced
  * @returns the names of the migrations that created the schema
  * @throws if `source` is damaged or not a database of this service
  */
@@ -39,7 +39,8 @@ export function backupDatabase(source: string, target: string, lock?: () => () =
     const problem = PROBLEMS[(error as { code: string }).code];
     if (problem !== undefined) throw new Error(`${source} is ${problem}`, { cause: error });
     // The target was not touched yet.
-    throw names === undefined ? explainAt('sqlite', error, source, `check ${source}`) : error;
+    const place = lock === undefined ? 'sqlite' : 'backup';
+    throw names === undefined ? explainAt(place, error, source, `check ${source}`) : error;
   } finally {
     release?.();
     database?.close();

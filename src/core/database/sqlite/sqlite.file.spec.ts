@@ -2,7 +2,7 @@ import fs, { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { createDataSource, dataSourceOptions } from '../data-source-options.js';
-import { createFile, DatabaseServedError, lockFile } from './sqlite.file.js';
+import { createFile, DatabaseServedError, isServed, lockFile } from './sqlite.file.js';
 
 describe('a database file', () => {
   let directory: string;
@@ -26,6 +26,16 @@ describe('a database file', () => {
     expect(() => createFile('/proc/petstore/data/petstore.db')).toThrow(
       'cannot create /proc/petstore/data',
     );
+  });
+
+  it('is not taken for one that a server has if that cannot be found out', () => {
+    createFile(path);
+    fs.mkdirSync(`${path}-server`);
+    expect(isServed(path)).toBe(false);
+    fs.rmdirSync(`${path}-server`);
+    const release = lockFile(path);
+    expect(isServed(path)).toBe(true);
+    release();
   });
 
   it('is refused if it is a directory, which stays as it is', async () => {

@@ -83,14 +83,15 @@ export function isServed(path: string): boolean {
   if (!existsSync(path)) return false;
   const file = `${realpathSync(path)}-server`;
   if (!existsSync(file)) return false;
-  const database = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
+  let database: Database | undefined;
   try {
+    database = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
     database.exec('BEGIN IMMEDIATE; ROLLBACK');
     return false;
   } catch (error) {
     return isBusy(error);
   } finally {
-    database.close();
+    database?.close();
   }
 }
 
