@@ -1,5 +1,5 @@
-import { existsSync, statfsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { DataSource, getMetadataArgsStorage } from 'typeorm';
 // Loads the entities.
 import '../app.module.js';
@@ -44,6 +44,12 @@ export async function checkDatabase(
   const known = migrationNames(migrationsOf(extensions));
   if (file !== undefined && !existsSync(file)) {
     const fix = 'run petstore migrate or petstore serve to create it, or set DATABASE_URL';
+    try {
+      accessSync(existingFolderOf(file), constants.W_OK | constants.X_OK);
+    } catch (error) {
+      const { reason, fix: access } = explainAt('sqlite', error, file, fix);
+      return [failed('database', reason, access)];
+    }
     return [failed('database', `there is no database at ${file}`, fix)];
   }
   let dataSource: DataSource | undefined;
@@ -199,4 +205,10 @@ function checkSchema(ran: readonly string[], known: readonly string[], isSqlite:
     return warning('schema', `unknown migrations: ${names(unknown)}`, fix);
   }
   return ok('schema', `up to date, migrations: ${known.length}`);
+}
+
+/** The folder of a file, or the nearest one above it that exists. */
+function existingFolderOf(file: string): string {
+  const folder = dirname(resolve(file));
+  return existsSync(folder) ? folder : existingFolderOf(folder);
 }

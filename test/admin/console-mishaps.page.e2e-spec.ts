@@ -185,6 +185,18 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
     });
   });
 
+  it('closes a dialog that the operator leaves by going back', async () => {
+    const { id } = await issue();
+    await open();
+    await heading('Keys').waitFor();
+    await page.goto(`${started.origin}/#key/${id}`);
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await page.getByRole('dialog').waitFor();
+    await page.goBack();
+    await heading('Keys').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
   it("judges times by the server's clock", async () => {
     const { id } = await issue({ expiresAt: new Date(Date.now() + DAY_MS).toISOString() });
     await page.clock.install({ time: Date.now() + 2 * DAY_MS });

@@ -279,6 +279,7 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The change is saved.').waitFor();
     await page.getByRole('cell', { name: '203.0.113.0/24, 2001:db8::1' }).waitFor();
+    await page.getByText('are accepted from 203.0.113.0/24, 2001:db8::1.').waitFor();
     await eventually(async () => (await client.get('/v1/pets')).text.includes('address_not_'));
     await flush();
     await page.getByRole('button', { name: 'Refresh' }).click();

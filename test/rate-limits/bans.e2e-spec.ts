@@ -1,6 +1,9 @@
 import { DataSource } from 'typeorm';
 import { BanRepository } from '../../src/core/rate-limits/bans/ban.repository.js';
 import type { Ban } from '../../src/core/rate-limits/bans/bans.js';
+import { RateLimitBan } from '../../src/core/rate-limits/bans/rate-limit-ban.entity.js';
+import { KeysService } from '../../src/core/keys/keys.service.js';
+import { eventually } from '../support/eventually.js';
 import { useService } from '../support/start-service.js';
 
 /** Before every change. */
@@ -8,7 +11,7 @@ const SINCE_MS = 1;
 const known: Ban = { at: 5_000, until: 90_000, bans: 2 };
 
 describe(BanRepository.name, () => {
-  const { service } = useService();
+  const { service } = useService({ env: { BAN_AFTER_REJECTIONS: '3' } });
   let bans: BanRepository;
   beforeAll(() => {
     bans = service.store.app.get(BanRepository);
@@ -20,7 +23,7 @@ describe(BanRepository.name, () => {
     return { at: Number(at), until: Number(until), bans: Number(count) };
   };
   const lift = (key: string): Promise<number> =>
-    service.store.app.get(DataSource).transaction((manager) => bans.lift(key, manager));
+    service.store.app.get(DataSource).transaction((manager) => bans.lift(key, known.at, manager));
 
   it.each([
     ['a later ban', { at: 95_000, until: 99_000, bans: 1 }, { at: 95_000, until: 99_000, bans: 1 }],
@@ -45,5 +48,17 @@ describe(BanRepository.name, () => {
     const later = { at: known.at + 1, until: 50_000, bans: 1 };
     await bans.record('lifted', later);
     expect(await recorded('lifted')).toEqual(later);
+  });
+
+  it('lifts a ban that the database does not know: its reply from Redis may be lost', async () => {
+    const client = await service.client({ plan: 'enterprise', perMinute: 1, perDay: 9 });
+    const code = async () => (await client.get('/v1/pets')).json().code as unknown;
+    await eventually(async () => (await code()) === 'key_banned');
+    const dataSource = service.store.app.get(DataSource);
+    const isSaved = () => dataSource.manager.existsBy(RateLimitBan, { key: client.keyId! });
+    await eventually(isSaved);
+    await dataSource.manager.delete(RateLimitBan, { key: client.keyId! });
+    await service.store.app.get(KeysService).unban(client.keyId!);
+    await eventually(async () => (await code()) === 'rate_limit_exceeded');
   });
 });

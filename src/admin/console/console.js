@@ -178,9 +178,8 @@ async function send(path, method = 'GET', body, token = storage.getItem(TOKEN)) 
     signOut(INVALID_TOKEN);
     fail(INVALID_TOKEN);
   }
-  const { message } = data;
   const id = response.headers.get('x-request-id');
-  fail(response.status < 500 ? message : `${message}. Request ID for the log: ${id}`);
+  fail(response.status < 500 ? data.message : `${data.message}. Request ID for the log: ${id}`);
 }
 
 const get = async (path) => (await request(path)).data;
@@ -396,7 +395,8 @@ function verdict(key, { limits }) {
   }
   const [minute, day] = [limits.minute, limits.day].map(({ remaining }) => number(remaining));
   const left = `${minute} requests left this minute, ${day} today.`;
-  return el('div.card', p(b('Requests with this key are accepted. '), left));
+  const from = key.allowedFrom.length ? ` from ${key.allowedFrom.join(', ')}` : '';
+  return el('div.card', p(b(`Requests with this key are accepted${from}. `), left));
 }
 
 // Views
@@ -770,7 +770,10 @@ for (const kind of ['cancel', 'keydown']) {
   });
 }
 find('#sign-out').addEventListener('click', () => signOut());
-addEventListener('hashchange', () => void show(true));
+addEventListener('hashchange', () => {
+  if (!secret()) dialog.close();
+  void show(true);
+});
 // A failed request is explained to the reader. faults.js reports any other error.
 addEventListener('unhandledrejection', (event) => {
   if (!(event.reason instanceof Failure)) return;

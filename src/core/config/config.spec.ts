@@ -243,6 +243,14 @@ describe(loadConfig.name, () => {
     expect(loadConfig({ PORT: '0', METRICS_PORT: '0' })).toMatchObject({ port: 0 });
   });
 
+  it.each(['prod', 'Production', 'PRODUCTION'])(
+    'does not take NODE_ENV=%s for development',
+    (word) => {
+      const fault = `NODE_ENV must be production, not ${word}, or another word`;
+      expect(() => loadConfig({ NODE_ENV: word })).toThrow(new ConfigError([fault]));
+    },
+  );
+
   describe('.env', () => {
     const home = process.cwd();
     let directory: string;

@@ -116,7 +116,7 @@ export function loadConfig(
 ): Config {
   const { settings: config, faults } = readSettings(Config, environment);
   const extensions = types.map((type) => readSettings(type, environment));
-  const production = environment['NODE_ENV']?.trim() === 'production';
+  const production = isProduction(environment, faults);
   const { requestTimeoutSeconds, headersTimeoutSeconds = Math.min(10, requestTimeoutSeconds) } =
     config;
   if (headersTimeoutSeconds > requestTimeoutSeconds) {
@@ -136,6 +136,14 @@ export function loadConfig(
     tracing: tracing?.settings.protocol,
     settings: extensions.map(({ settings }) => settings),
   });
+}
+
+/** Adds a fault for a word that is probably meant: a development server issues keys. */
+function isProduction(environment: Environment, faults: string[]): boolean {
+  const word = environment['NODE_ENV']?.trim() ?? '';
+  if (word === 'production') return true;
+  if (/^prod/i.test(word)) faults.push(`NODE_ENV must be production, not ${word}, or another word`);
+  return false;
 }
 
 /** A value in quotes may have several lines. */

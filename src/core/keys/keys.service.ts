@@ -137,7 +137,7 @@ export class KeysService {
     await this.write(by, async (keys) => {
       const { clientId, changedAt } = await keys.lock(id);
       const { manager, nowMs, record } = keys.audited;
-      const until = await this.bans.lift(clientId, manager);
+      const until = await this.bans.lift(clientId, nowMs, manager);
       if (until <= this.clock.now()) return;
       const states = { before: { bannedUntil: isoTime(until) }, after: { bannedUntil: null } };
       const atMs = Math.max(nowMs, changedAt + 1);

@@ -44,7 +44,7 @@ export function startTracing(protocol: string, logger: Logger): () => Promise<vo
     resource: defaultResource()
       .merge(resourceFromAttributes(service))
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new MessageRemover(), new BatchSpanProcessor(exporter)],
+    spanProcessors: [new SpanRedactor(), new BatchSpanProcessor(exporter)],
   });
   provider.register();
   const instrumentations = [
@@ -58,8 +58,14 @@ export function startTracing(protocol: string, logger: Logger): () => Promise<vo
   return () => waitAtMost(SHUTDOWN_MS, provider.shutdown()).catch(() => undefined);
 }
 
-/** PostgreSQL quotes a value in some messages, which pg's instrumentation makes the status. */
-export class MessageRemover extends NoopSpanProcessor {
+/** Removes what may hold a secret or a value of a caller. */
+export class SpanRedactor extends NoopSpanProcessor {
+  override onStart(span: Span): void {
+    const context = span.spanContext();
+    if (/ps[ka]_|%/i.test(context.traceState?.serialize() ?? '')) delete context.traceState;
+  }
+
+  /** PostgreSQL quotes a value in some messages, which pg's instrumentation makes the status. */
   onEnding(span: Span): void {
     span.setStatus({ code: span.status.code });
   }

@@ -44,14 +44,20 @@ export class BanRepository {
   }
 
   /**
-   * Ends a ban. Announces again even if already lifted: one of the servers may have missed it.
+   * Ends every ban that began before `nowMs`. Announces that also if none is known here: one of the
+   * servers may have missed it, and a ban may be in Redis alone, if its reply was lost.
    * @returns the end of the lifted ban in Unix milliseconds, 0 if there was none
    */
-  async lift(key: string, manager: EntityManager): Promise<number> {
+  async lift(key: string, nowMs: number, manager: EntityManager): Promise<number> {
+    const changedAt = () => databaseNow(manager.dataSource);
+    const lifted = { at: nowMs, until: 0, changedAt };
     const ban = await manager.findOneBy(RateLimitBan, { key });
-    if (ban === null) return 0;
+    if (ban === null) {
+      const query = manager.createQueryBuilder().insert().into(RateLimitBan).orIgnore();
+      await query.values({ key, bans: 0, ...lifted }).execute();
+      return 0;
+    }
     const { until } = ban;
-    const lifted = { until: 0, changedAt: () => databaseNow(manager.dataSource) };
     const { affected } = await manager.update(RateLimitBan, { key, until }, lifted);
     return affected ? until : 0;
   }
