@@ -33,7 +33,7 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY templates ./templates
 # For petstore new extension pets.
-COPY src/pets ./src/pets
+COPY --from=build /app/src/pets ./src/pets
 # Extensions in node_modules import the service by its name.
 RUN ln -s /app node_modules/pet-store-service
 # The command petstore, as in the documentation.
