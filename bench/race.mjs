@@ -87,8 +87,8 @@ export async function runRounds(stage, runners, { rounds, seconds }) {
 }
 
 /**
- * The other guests of a host slow a machine for seconds, up to three times, and nothing inside of it
- * tells so. They never make it faster: the best round is the program's own.
+ * Other guests of the host slow this machine for seconds, by up to three times, which `/proc/stat`
+ * does not show. They never make it faster, so the best round is the program's own.
  * @param {import('./lib/load.mjs').Figure[]} rounds
  */
 export function bestOf(rounds) {

@@ -246,7 +246,7 @@ describe(loadConfig.name, () => {
   it.each(['prod', 'Production', 'PRODUCTION'])(
     'does not take NODE_ENV=%s for development',
     (word) => {
-      const fault = `NODE_ENV must be production, not ${word}, or another word`;
+      const fault = `NODE_ENV must be production, not ${word}`;
       expect(() => loadConfig({ NODE_ENV: word })).toThrow(new ConfigError([fault]));
     },
   );

@@ -138,11 +138,11 @@ export function loadConfig(
   });
 }
 
-/** Adds a fault for a word that is probably meant: a development server issues keys. */
+/** Adds a fault for a word like `prod`: outside of production, the first start prints a key. */
 function isProduction(environment: Environment, faults: string[]): boolean {
   const word = environment['NODE_ENV']?.trim() ?? '';
   if (word === 'production') return true;
-  if (/^prod/i.test(word)) faults.push(`NODE_ENV must be production, not ${word}, or another word`);
+  if (/^prod/i.test(word)) faults.push(`NODE_ENV must be production, not ${word}`);
   return false;
 }
 

@@ -38,6 +38,13 @@ describe(fixOf.name, () => {
       /^grant the rights that docs\/operating\.md lists/,
     ]),
     ['redis', new ReplyError('MISCONF Redis cannot persist'), /^Redis runs, but rejects/],
+    [
+      'postgres',
+      Object.assign(new Error("ENOENT: no such file or directory, open '/ca.pem'"), {
+        code: 'ENOENT',
+      }),
+      /^correct the path of the certificate or key/,
+    ],
     ['redis', failure('ECONNREFUSED'), /^check REDIS_URL, and that Redis runs/],
   ])('chooses the fix in %s for %s', (place, error, fix) => {
     expect(fixOf(place, error, 'p.db')).toMatch(fix);

@@ -65,8 +65,8 @@ export class IdempotencyService {
    * Runs `handle` in one transaction, which also stores what it returns. Everything that `handle`
    * does through TypeORM and table gateways joins the transaction. If the code is already in a
    * transaction, it joins that one. For a repeat, `handle` is not run.
-   * @returns the response as a plain object, undefined if it has no body; and whether it is that to
-   *   an earlier request
+   * @returns the response as a plain object, undefined if it has no body; `isReplay`: it was stored
+   *   by an earlier request
    * @throws {ApiError} 409 `idempotency_key_in_use`, 422 `idempotency_key_reused`
    */
   async runOnce(request: IdempotentRequest, handle: () => Promise<unknown>) {

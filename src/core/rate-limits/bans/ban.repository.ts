@@ -44,8 +44,8 @@ export class BanRepository {
   }
 
   /**
-   * Ends every ban that began before `nowMs`. Announces that also if none is known here: one of the
-   * servers may have missed it, and a ban may be in Redis alone, if its reply was lost.
+   * Ends every ban that began before `nowMs`. The other nodes learn this even if no ban is stored:
+   * one of them may have missed it, and a ban whose reply was lost is in Redis alone.
    * @returns the end of the lifted ban in Unix milliseconds, 0 if there was none
    */
   async lift(key: string, nowMs: number, manager: EntityManager): Promise<number> {
