@@ -4,15 +4,19 @@ import type { DatabaseMetrics } from '../database-metrics.js';
 import { SqliteConnection } from './sqlite.connection.js';
 import type { SqliteDataSource, SqliteQueryRunner } from './sqlite.data-source.js';
 
+/** A process that is suspended within a tick must not find an old view when it resumes. */
+const VIEW_MS = 100;
+
 /**
  * SQLite, with one connection for reads, and the writer's connection for writes.
  *
  * The reads of one tick share one read transaction, and so one view of the database: it saves 6 %
- * of a get. A view ends with its tick and with each commit of this process.
+ * of a get. A view ends with its tick, with each commit of this process, and after `VIEW_MS`.
  */
 export class SqliteDatabase extends Database implements OnApplicationShutdown {
   private readonly reader: SqliteConnection;
   private readonly writing: SqliteConnection;
+  private viewBeganAtMs = 0;
 
   constructor(
     readonly dataSource: SqliteDataSource,
@@ -33,9 +37,11 @@ export class SqliteDatabase extends Database implements OnApplicationShutdown {
         (unitOfWork.runner as SqliteQueryRunner).assertNotTimedOut();
         return this.writing.run(statement, parameters) as Row[];
       }
+      if (startedAtMs - this.viewBeganAtMs > VIEW_MS) this.endView();
       if (!this.reader.inTransaction) {
         this.dataSource.assertInPlace();
         this.reader.prepare('BEGIN').run();
+        this.viewBeganAtMs = startedAtMs;
         setImmediate(this.endView);
       }
       return this.reader.run(statement, parameters) as Row[];
