@@ -28,6 +28,7 @@ export class SimulatedRedis {
   take(name: string, args: number[]) {
     const key = /\{(.*)\}/.exec(name)![1]!;
     const [at = 0, until = 0, bans = 0, perMinute = 0, perDay = 0] = args;
+    if (Date.now() > args.at(-1)!) return { reply: [-1, Date.now()], epoch: this.epoch };
     if (at > 0) this.store.restoreBan(key, { at, until, bans });
     const decision = this.store.take(key, { perMinute, perDay });
     const { admitted, nowMs, minute, minuteUsed, day, dayUsed, bannedUntilMs, newBan } = decision;

@@ -179,6 +179,28 @@ describeWith('redis', 'counters in Redis', (program) => {
       await test();
     });
 
+    it('ban no client for commands that Redis executes when nobody waits for them', async () => {
+      const test = withinOne('day', async () => {
+        await inRedis();
+        const { key } = await limited(100);
+        const clients = both(key!);
+        for (const client of clients) expect((await client.get('/v1/pets')).status).toBe(200);
+        server.stall();
+        const calls = Array.from({ length: 60 }, () =>
+          clients.map((client) => client.get('/v1/pets')),
+        );
+        const answers = await Promise.all(calls.flat());
+        // A node knows the clock of Redis as well as it knows the time of a reply.
+        await pause(600);
+        server.resume();
+        await inRedis();
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+        const next = await clients[0]!.get('/v1/pets');
+        expect([next.status, remaining(next)]).toEqual([200, 97]);
+      });
+      await test();
+    });
+
     it('take a lost connection that can be opened again for no outage', async () => {
       const limit = 400;
       const test = withinOne('day', async () => {

@@ -56,7 +56,7 @@ export class RedisClient implements OnApplicationShutdown {
   constructor(
     private readonly connection: Redis | Cluster,
     private readonly url: string,
-    private readonly timeoutMs: number,
+    readonly timeoutMs: number,
     private readonly durations: Histogram | undefined,
   ) {
     connection.on('error', (error: ConnectionError) => {

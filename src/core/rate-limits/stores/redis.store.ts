@@ -10,9 +10,17 @@ import type { Decision, WindowCount } from './rate-limit-store.js';
 const CLIENT_TTL_SECONDS = (2 * DAY_MS) / 1000;
 const MIN_ADDRESS_TTL_SECONDS = (2 * MINUTE_MS) / 1000;
 
+/** The first number of a reply to a command that came too late. */
+const EXPIRED = -1;
+
+/**
+ * The last argument is the time of Redis after which nobody waits for the reply. A command that
+ * arrives during a pause is executed after it, and would otherwise count, and ban, for nobody.
+ */
 const CLOCK_LUA = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if now > tonumber(ARGV[#ARGV]) then return {${EXPIRED}, now} end
 local function integer(value) return string.format('%d', value) end
 `;
 
@@ -102,7 +110,7 @@ if ends <= now then used, ends = 0, (math.floor(now / length) + 1) * length end
 used = used + 1
 redis.call('HSET', KEYS[1], 'used', integer(used), 'ends', integer(ends))
 redis.call('EXPIRE', KEYS[1], integer(math.ceil((ends - now) / 1000)))
-return {used, ends - now}
+return {used, now, ends - now}
 `,
 };
 
@@ -112,10 +120,14 @@ const PROBE: Script = {
   lua: `return redis.call('SET', KEYS[1], 1, 'EX', 60)`,
 };
 
+/** The second number is the time of Redis. */
 type Reply = [number, number, number, number, number, number, number, number, number];
 
 /** The counters in Redis. Its methods reject if Redis fails: `fallback.store.ts` handles that. */
 export class RedisStore {
+  /** The clock of Redis minus the monotonic one of this process, in ms: never less than it is. */
+  private clockOffsetMs = Number.MAX_SAFE_INTEGER / 2;
+
   constructor(
     private readonly client: RedisClient,
     private readonly config: Config,
@@ -134,22 +146,32 @@ export class RedisStore {
     const threshold = client ? banAfterRejections : 0;
     const args: (number | string)[] = [...banArguments(known), perMinute, perDay, threshold];
     args.push(banSeconds * 1000, client ? 1 : 0);
-    return toDecision((await this.client.run(TAKE, nameOf(key), args)) as Reply);
+    return toDecision(await this.run(TAKE, key, args));
   }
 
   async peek(key: string, known: Ban | undefined): Promise<Decision> {
-    return toDecision((await this.client.run(PEEK, nameOf(key), banArguments(known))) as Reply);
+    return toDecision(await this.run(PEEK, key, banArguments(known)));
   }
 
   async count(key: string, windowMs: number): Promise<WindowCount> {
-    const reply = await this.client.run(COUNT, nameOf(key), [windowMs]);
-    const [used, endsInMs] = reply as [number, number];
+    const [used, , endsInMs] = await this.run(COUNT, key, [windowMs]);
     return { used, endsInMs };
   }
 
   /** Rejects unless Redis accepts writes in the slot of this key. */
   async probe(key: string): Promise<void> {
     await this.client.run(PROBE, `${nameOf(key)}:probe`);
+  }
+
+  private async run(script: Script, key: string, args: (number | string)[]): Promise<Reply> {
+    for (;;) {
+      const sentAtMs = performance.now();
+      const deadlineMs = Math.ceil(sentAtMs + this.clockOffsetMs) + this.client.timeoutMs;
+      const reply = (await this.client.run(script, nameOf(key), [...args, deadlineMs])) as Reply;
+      this.clockOffsetMs = reply[1] + 1 - sentAtMs;
+      // In time for this process: the clock of Redis was set, or that of its shard differs.
+      if (reply[0] !== EXPIRED) return reply;
+    }
   }
 }
 
