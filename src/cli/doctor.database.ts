@@ -145,7 +145,7 @@ async function checkSqlite(dataSource: DataSource, file: string): Promise<Findin
   // The write above stays in memory: nothing is committed.
   const { bavail, bsize } = statfsSync(dirname(file));
   if (bavail * bsize < MIN_FREE_BYTES) {
-    throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+    throw Object.assign(new Error('less than 1 MB of the disk is free'), { code: 'SQLITE_FULL' });
   }
   // Checks every page, but not the order of the indexes, which would take much longer.
   const [{ version, fault }] = await dataSource.query<[{ version: string; fault: string }]>(

@@ -140,7 +140,7 @@ describe('petstore doctor', () => {
       'failed',
       'database',
       fillDisk,
-      /^database or disk is full$/,
+      /^less than 1 MB of the disk is free$/,
       /^free space on the disk of .*petstore\.db$/,
     ],
     ['failed', 'database', damageLastPage, /damaged|malformed/, /copy .* restore BACKUP$/],

@@ -213,6 +213,8 @@ describe('the admin API', () => {
     for (const answer of [
       await admin.post(`${KEYS}/${id}/rotate`, {}),
       await patch(id, { name: 'x', expiresAt: null }),
+      await patch(id, { disabled: true }),
+      await patch(id, { name: 'x', disabled: false }),
     ]) {
       expect([answer.status, answer.json().code]).toEqual([409, 'key_revoked']);
     }

@@ -580,8 +580,8 @@ function actionsOf(key) {
   return row(
     isViewer && p(VIEWER),
     changing('Change', () => edit(key), 'main'),
-    changing('Rotate', () => rotate(key)),
-    changing(disabled ? 'Disable' : 'Enable', toggle),
+    !key.revokedAt && changing('Rotate', () => rotate(key)),
+    !key.revokedAt && changing(disabled ? 'Disable' : 'Enable', toggle),
     key.bannedUntil && changing('Unban', unban),
     !key.revokedAt && changing('Revoke', () => revoke(key), 'danger'),
     button('Refresh', () => show()),

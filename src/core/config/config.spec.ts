@@ -228,6 +228,14 @@ describe(loadConfig.name, () => {
     });
   });
 
+  it.each(['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'])(
+    'rejects %s without a scheme, where no trace would arrive',
+    (name) => {
+      const load = () => loadConfig({ [name]: 'collector:4318' });
+      expect(load).toThrow(`${name} must be an http(s) URL`);
+    },
+  );
+
   it('rejects a headers timeout longer than the request timeout', () => {
     expect(() =>
       loadConfig({ HEADERS_TIMEOUT_SECONDS: '20', REQUEST_TIMEOUT_SECONDS: '10' }),

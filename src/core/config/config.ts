@@ -10,6 +10,7 @@ import * as urls from './urls.js';
 const OTLP_PROTOCOLS = ['http/protobuf', 'http/json'] as const;
 type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+const HTTP_URL = 'an http(s) URL';
 const BASE_URL = 'an http(s) URL that ends with /v1, without a user, query or fragment';
 
 const IsOneOf = (values: readonly string[]) =>
@@ -175,6 +176,8 @@ class Tracing {
   @IsOptional()
   @IsOneOf(OTLP_PROTOCOLS)
   readonly otelExporterOtlpTracesProtocol?: OtlpProtocol;
+  @IsOptional() @mustBe(HTTP_URL, urls.isHttpUrl) readonly otelExporterOtlpEndpoint?: string;
+  @IsOptional() @mustBe(HTTP_URL, urls.isHttpUrl) readonly otelExporterOtlpTracesEndpoint?: string;
 
   get protocol(): OtlpProtocol {
     return this.otelExporterOtlpTracesProtocol ?? this.otelExporterOtlpProtocol;

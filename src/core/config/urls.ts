@@ -66,6 +66,7 @@ export function redisFault(text: string): string | undefined {
 const isUrl = (form: RegExp) => (text: string) =>
   form.test(text) && URL.canParse(text) && isEncoded(text);
 export const isBaseUrl = isUrl(/^(?:https?|HTTPS?):\/\/[^@?#]+\/v1\/*$/);
+export const isHttpUrl = isUrl(/^https?:\/\/[^/]/i);
 export const isContact = isUrl(/^(?:mailto:[^@\s]+@|https:\/\/)[^@\s]+$/);
 const isSqliteUrl = (text: string) => /^sqlite:(?!:memory:|file:|\/\/)[^?]+$/.test(text);
 const isPostgresUrl = isUrl(/^postgres(?:ql)?:\/\/[^#]+$/);

@@ -102,7 +102,8 @@ export class KeysService {
    * Makes changes in one transaction, each with its audit record. The plan is changed for this key
    * and every key of the client that can still be used.
    * @throws {ApiError} 400 for an unknown plan, wrong limits, an undeclared scope or no address
-   * @throws {ApiError} 409 `key_revoked` if a key that has its end would get another expiry
+   * @throws {ApiError} 409 `key_revoked` if a key that has its end would get another expiry, or one
+   *   that is revoked would be disabled or enabled
    */
   async set(id: string, changes: KeyChanges, by = SERVICE): Promise<void> {
     const { expiresAt, name, plan, scopes, disabled } = changes;
@@ -120,6 +121,7 @@ export class KeysService {
         await keys.update('key.set_scopes', key, { scopes: scopes.join(' ') });
       }
       if (allowedFrom !== undefined) await keys.update('key.set_from', key, { allowedFrom });
+      if (disabled !== undefined) assertNotRevoked(key);
       if (disabled === false) await keys.update('key.enable', key, { disabledAt: null });
       if (disabled) {
         const disabledAt = key.disabledAt ?? this.clock.now();
@@ -190,15 +192,22 @@ function tooManyKeys(count: number): ApiError {
 }
 
 /** @throws {ApiError} 409 `key_revoked` for a key that was revoked or replaced */
-function assertEndIsOpen({ id, replacedBy, revokedAt }: ApiKey): void {
-  if (revokedAt !== null) throw errors.key_revoked(`The key ${id} is revoked`);
+function assertEndIsOpen(key: ApiKey): void {
+  assertNotRevoked(key);
+  const { id, replacedBy } = key;
   if (replacedBy === null) return;
   throw errors.key_revoked(`The key ${id} was replaced by ${replacedBy} and keeps its end`);
 }
 
 /** @throws {ApiError} 409 `key_revoked` */
-function assertInForce({ id, revokedAt, disabledAt, expiresAt }: ApiKey, nowMs: number): void {
+function assertNotRevoked({ id, revokedAt }: ApiKey): void {
   if (revokedAt !== null) throw errors.key_revoked(`The key ${id} is revoked`);
+}
+
+/** @throws {ApiError} 409 `key_revoked` */
+function assertInForce(key: ApiKey, nowMs: number): void {
+  assertNotRevoked(key);
+  const { id, disabledAt, expiresAt } = key;
   if (disabledAt !== null) throw errors.key_revoked(`The key ${id} is disabled`);
   if ((expiresAt ?? Infinity) <= nowMs) throw errors.key_revoked(`The key ${id} has expired`);
 }
