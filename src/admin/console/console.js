@@ -226,12 +226,17 @@ function ask(question, content, action, run, kind = 'main') {
       fault.textContent = field ? `${place.split(/\n| \(/)[0]}: ${message}` : message;
       field?.focus();
     });
-  const confirm = action && el(`button.${kind}`, action);
   const close = button(action ? 'Cancel' : 'Close', () => dialog.close());
   // Enter alone must not trigger an irreversible action.
   close.autofocus = kind === 'danger';
-  const heading = h2({ id: 'dialog-title' }, question);
-  const asked = form({}, send, heading, content, fault, row(confirm, close));
+  const asked = form(
+    {},
+    send,
+    h2({ id: 'dialog-title' }, question),
+    content,
+    fault,
+    row(action && el(`button.${kind}`, action), close),
+  );
   const opened = new FormData(asked);
   dialog.replaceChildren(asked);
   if (!dialog.open) dialog.showModal();
@@ -265,11 +270,11 @@ function showSecret({ key, name, id }, note = '') {
 
 /** The fields of a key, for a new one or with the values of one. */
 function keyFields(key = {}) {
-  const { expiresAt, allowedFrom = [] } = key;
+  const { expiresAt, allowedFrom } = key;
   // A local time of Swedish is the value of such a field: 2030-12-05 17:30.
   const minute = expiresAt && new Date(expiresAt).toLocaleString('sv').slice(0, 16);
-  const values = { ...key, expiresAt: minute, allowedFrom: allowedFrom.join('\n') };
-  const content = fields('key', values);
+  const lines = allowedFrom?.join('\n');
+  const content = fields('key', { ...key, expiresAt: minute, allowedFrom: lines });
   content.querySelector('.zone').append(new Intl.DateTimeFormat().resolvedOptions().timeZone);
   const [plan, limits] = ['select', '.row'].map((each) => content.querySelector(each));
   const adapt = () => (limits.hidden = limits.disabled = plan.value !== 'enterprise');
@@ -333,12 +338,6 @@ const ENDED = {
   expired: 'The key has expired. Change its expiry, or issue another key.',
   disabled: 'The key is disabled. Enable it when the reason is gone.',
 };
-const VALID_NOW = 'The key is valid now. It was not valid at the time.';
-const OTHER_KEY = 'The latest request used another key of this client, ';
-const OTHER_LIMIT =
-  'A limit of this operation alone was used up. The caller must wait for Retry-After.';
-const BY_CALLER =
-  'The request is wrong: the caller must correct the faults that its response names.';
 const REASONS = {
   insufficient_scope: 'The key lacked the scope of this operation. Add it with Change if intended.',
   https_required: 'The key was sent without TLS. Rotate it; the caller must use the https address.',
@@ -366,7 +365,9 @@ function banInWords(end) {
 /** Why requests were rejected, and what helps. */
 function reasonOf({ code: name, window, address }, key, { limits }) {
   if (name === 'rate_limit_exceeded') {
-    return window ? limitInWords(window, limits[window]) : OTHER_LIMIT;
+    return window
+      ? limitInWords(window, limits[window])
+      : 'A limit of this operation alone was used up. The caller must wait for Retry-After.';
   }
   if (name === 'key_banned') return banInWords(key.bannedUntil);
   if (name === 'address_not_allowed') {
@@ -375,8 +376,13 @@ function reasonOf({ code: name, window, address }, key, { limits }) {
       "is the caller's. Otherwise the key may have leaked."
     );
   }
-  if (name !== 'invalid_api_key') return REASONS[name] ?? BY_CALLER;
-  return endInWords(key) ?? VALID_NOW;
+  if (name === 'invalid_api_key') {
+    return endInWords(key) ?? 'The key is valid now. It was not valid at the time.';
+  }
+  return (
+    REASONS[name] ??
+    'The request is wrong: the caller must correct the faults that its response names.'
+  );
 }
 
 function verdict(key, { limits }) {
@@ -393,7 +399,7 @@ function verdict(key, { limits }) {
     );
     return el('div.card warn', p(b('Requests with this key are rejected.')), list);
   }
-  const [minute, day] = [limits.minute, limits.day].map(({ remaining }) => number(remaining));
+  const [minute, day] = ['minute', 'day'].map((name) => number(limits[name].remaining));
   const left = `${minute} requests left this minute, ${day} today.`;
   const from = key.allowedFrom.length ? ` from ${key.allowedFrom.join(', ')}` : '';
   return el('div.card', p(b(`Requests with this key are accepted${from}. `), left));
@@ -405,12 +411,12 @@ const stateText = (key) => el(`span.state ${stateOf(key)}`, stateOf(key));
 
 /** Adds the next page to the rows of a table, on demand. */
 function more(next, rows, box) {
-  if (!next) return undefined;
+  if (!next) return '';
   const load = button('Show more', async () => {
     const page = await request(next);
     const added = rows(page.data).querySelectorAll('tbody tr');
     box.querySelector('tbody').append(...added);
-    load.replaceWith(more(page.next, rows, box) ?? '');
+    load.replaceWith(more(page.next, rows, box));
     added[0]?.querySelector('a')?.focus();
   });
   return load;
@@ -499,7 +505,7 @@ async function keysView(_id, query) {
   const hours = togetherByHour(usage.hours);
   const tile = (count, text, href) => el(href ? 'a' : 'div', { href }, b(number(count)), text);
   const box = keyRows(page.data);
-  const isFound = pasted === 'whole' && page.data.length > 0;
+  const isFound = pasted === 'whole' && page.data.length;
   return [
     row(title('Keys'), changing('Issue a key', issue, 'main')),
     isViewer && p(VIEWER),
@@ -547,9 +553,13 @@ const identity = ({ id, last4, createdAt }) =>
   p('Key ', code(`psk_...${last4}`), `, ${id}, issued `, time(createdAt));
 
 function revoke(key) {
-  const warning = p('Its requests are rejected within a second. This cannot be undone.');
-  const run = () => change('The key is revoked.', keyPath(key.id, '/revoke'));
-  ask(`Revoke the key of ${key.name}?`, [identity(key), warning], 'Revoke', run, 'danger');
+  ask(
+    `Revoke the key of ${key.name}?`,
+    [identity(key), p('Its requests are rejected within a second. This cannot be undone.')],
+    'Revoke',
+    () => change('The key is revoked.', keyPath(key.id, '/revoke')),
+    'danger',
+  );
 }
 
 function rotate(key) {
@@ -567,9 +577,10 @@ function rotate(key) {
 }
 
 function edit(key) {
-  const run = (data, opened) =>
-    change('The change is saved.', keyPath(key.id), 'PATCH', changesOf(data, opened));
-  ask(`Change the key of ${key.name}`, [identity(key), keyFields(key)], 'Save', run);
+  const content = [identity(key), keyFields(key)];
+  ask(`Change the key of ${key.name}`, content, 'Save', (data, opened) =>
+    change('The change is saved.', keyPath(key.id), 'PATCH', changesOf(data, opened)),
+  );
 }
 
 function actionsOf(key) {
@@ -580,10 +591,12 @@ function actionsOf(key) {
   return row(
     isViewer && p(VIEWER),
     changing('Change', () => edit(key), 'main'),
-    !key.revokedAt && changing('Rotate', () => rotate(key)),
-    !key.revokedAt && changing(disabled ? 'Disable' : 'Enable', toggle),
     key.bannedUntil && changing('Unban', unban),
-    !key.revokedAt && changing('Revoke', () => revoke(key), 'danger'),
+    !key.revokedAt && [
+      changing('Rotate', () => rotate(key)),
+      changing(disabled ? 'Disable' : 'Enable', toggle),
+      changing('Revoke', () => revoke(key), 'danger'),
+    ],
     button('Refresh', () => show()),
   );
 }
@@ -613,7 +626,11 @@ async function keyView(id) {
     const { at, count, operation, address, keyId } = group;
     const used = [key, ...keys].find((each) => each.id === keyId);
     const reason = [
-      keyId !== id && [OTHER_KEY, link(`#key/${keyId}`, keyId), '. '],
+      keyId !== id && [
+        'The latest request used another key of this client, ',
+        link(`#key/${keyId}`, keyId),
+        '. ',
+      ],
       used ? reasonOf(group, used, usage) : 'A rotation has withdrawn it.',
     ];
     return [reason, count, time(at), code(group.code), operation, address];
@@ -705,13 +722,12 @@ function download(box) {
 async function auditView(_id, query) {
   const page = await request(`/admin/v1/audit?${new URLSearchParams(query)}`);
   const box = auditRows(page.data);
-  const { key } = query;
   return [
     row(title('Audit trail'), page.data.length && button('Download CSV', () => download(box))),
     filterForm('audit', query),
-    key &&
+    query.key &&
       p(
-        `Changes of ${key} and of the keys that it succeeded. `,
+        `Changes of ${query.key} and of the keys that it succeeded. `,
         link('#audit', 'Show all changes'),
       ),
     box,
