@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { UsageRecorder } from '../../src/core/usage/usage-recorder.js';
 import { unknownKey } from '../support/unknown-key.js';
 import type { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
@@ -44,6 +45,29 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     }
     const rows = await server.query('SELECT name FROM pets WHERE category_id = -6', url);
     expect((rows as { name: string }[]).map(({ name }) => name).sort()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('counts no request twice whose usage PostgreSQL stores when nobody waits any more', async () => {
+    const recorder = service.store.app.get(UsageRecorder);
+    await recorder.flush();
+    const caller = await service.client();
+    expect((await caller.get('/v1/pets')).status).toBe(200);
+    const backends = (await server.query(
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+        AND pid <> pg_backend_pid() AND application_name <> 'petstore poller'`,
+      url,
+    )) as { pid: number }[];
+    const pids = backends.map(({ pid }) => pid);
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    await recorder.flush();
+    for (const pid of pids) process.kill(pid, 'SIGCONT');
+    const alive = `SELECT pid FROM pg_stat_activity WHERE state <> 'idle' AND pid IN (${pids.join()})`;
+    await eventually(async () => (await server.query(alive, url)).length === 0);
+    await recorder.flush();
+    const stored = `SELECT coalesce(sum(used), 0)::int AS used FROM usage_hours
+      WHERE client_id = '${caller.keyId}'`;
+    const [{ used }] = (await server.query(stored, url)) as [{ used: number }];
+    expect(used).toBeLessThanOrEqual(1);
   });
 
   it('syncs every commit', async () => {

@@ -201,6 +201,31 @@ describeWith('redis', 'counters in Redis', (program) => {
       await test();
     });
 
+    it(
+      'admit no more than the limit after they were suspended',
+      withinOne(
+        'day',
+        async () => {
+          await inRedis();
+          const limit = 400;
+          const { key } = await limited(limit);
+          const load = startLoad([...both(key!), ...both(key!), ...both(key!)], (client) =>
+            client.get('/v1/pets'),
+          );
+          const admitted = () => load.results.filter(({ status }) => status === 200).length;
+          for (const share of [0.25, 0.5, 0.75]) {
+            await eventually(() => Promise.resolve(admitted() > share * limit));
+            blockEventLoop(1_500);
+          }
+          await eventually(() => Promise.resolve(load.results.length > limit + 100));
+          await load.stop();
+          expect(new Set(load.results.map(({ status }) => status))).toEqual(new Set([200, 429]));
+          expect(admitted()).toBeLessThanOrEqual(limit);
+        },
+        turns,
+      ),
+    );
+
     it('take a lost connection that can be opened again for no outage', async () => {
       const limit = 400;
       const test = withinOne('day', async () => {

@@ -56,6 +56,15 @@ describe(ChangePoller.name, () => {
     expect(look.mock.calls).toEqual([[undefined], [first - 10_000]]);
   });
 
+  it('looks an hour back once a minute, for a commit that hung', async () => {
+    const look = jest.fn<Promise<void>, [number | undefined]>(() => Promise.resolve());
+    poller.subscribe(look);
+    await start();
+    await pass(60_000);
+    const long = look.mock.calls.filter(([sinceMs]) => sinceMs! <= databaseNowMs - 3_600_000);
+    expect(long).toHaveLength(1);
+  });
+
   it.each([
     ['stood still', 0],
     ['stood still, and the clock of the database was set back', -3_600_000],

@@ -10,6 +10,10 @@ const INTERVAL_MS = 300;
 const CURRENT_MS = 900;
 /** A row's timestamp may be this much older than its commit. */
 const LATE_COMMIT_MS = 10_000;
+/** The same if a disk or a process hung in the commit. */
+const HUNG_COMMIT_MS = 3_600_000;
+/** A minute. */
+const POLLS_PER_LONG_ONE = 200;
 
 const READ_CLOCK: Statement = {
   name: 'poller.now',
@@ -26,9 +30,11 @@ export type PollCallback = (sinceMs: number | undefined) => Promise<void>;
  * Polls the database for changes by other processes.
  *
  * A poll asks for changes since the start of the last complete one, and for some seconds more,
- * because a transaction may commit after the time in its rows. After a pause of this process or an
- * outage of the database, the first poll covers the whole gap. The gap is measured here too,
- * because the database's clock may have been set back.
+ * because a transaction may commit after the time in its rows. Once a minute it asks for the last
+ * hour, because a commit may hang: such a change takes effect within a minute.
+ *
+ * After a pause of this process or an outage of the database, the first poll covers the whole gap.
+ * The gap is measured here too, because the database's clock may have been set back.
  */
 @Injectable()
 export class ChangePoller implements OnApplicationBootstrap {
@@ -38,6 +44,7 @@ export class ChangePoller implements OnApplicationBootstrap {
   private polled: Stopwatch | undefined;
   /** The same moment by the database's clock. */
   private polledMs = 0;
+  private polls = 0;
 
   constructor(
     private readonly database: Database,
@@ -75,7 +82,8 @@ export class ChangePoller implements OnApplicationBootstrap {
     const started = new Stopwatch(this.clock);
     const [row] = await this.database.poll<{ nowMs: number | string }>(READ_CLOCK);
     const nowMs = Number(row!.nowMs);
-    const sinceMs = Math.min(this.polledMs, Math.floor(nowMs - this.staleForMs)) - LATE_COMMIT_MS;
+    const lateMs = ++this.polls % POLLS_PER_LONG_ONE === 0 ? HUNG_COMMIT_MS : LATE_COMMIT_MS;
+    const sinceMs = Math.min(this.polledMs, Math.floor(nowMs - this.staleForMs)) - lateMs;
     for (const callback of this.callbacks) await callback(this.polled && sinceMs);
     this.polledMs = nowMs;
     this.polled = started;

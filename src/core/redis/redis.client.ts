@@ -89,28 +89,34 @@ export class RedisClient implements OnApplicationShutdown {
     this.assertDatabase();
     const startedAtMs = performance.now();
     const commands = this.connection as object as Record<string, ScriptCommand>;
+    const waiting = { isOver: false };
     try {
       return await withTimeout(
         this.timeoutMs,
-        this.whileLost(() => commands[name]!(key, ...args)),
+        this.whileLost(waiting, () => commands[name]!(key, ...args)),
       );
     } catch (error) {
       throw new RedisUnavailableError(this.url, this.lastError ?? (error as Error));
     } finally {
+      waiting.isOver = true;
       this.durations?.observe((performance.now() - startedAtMs) / 1000);
     }
   }
 
-  /** Repeats a command that failed without a reply of Redis, until its timeout. */
-  private async whileLost(send: () => Promise<unknown>): Promise<unknown> {
-    const deadlineMs = performance.now() + this.timeoutMs;
+  /**
+   * Repeats a command that failed without a reply of Redis, until nobody waits for it. After a
+   * suspension of this process, ioredis closes the connection before it reads the replies.
+   */
+  private async whileLost(
+    waiting: { isOver: boolean },
+    send: () => Promise<unknown>,
+  ): Promise<unknown> {
     for (;;) {
       try {
         return await send();
       } catch (error) {
         const isReply = (error as Error).name === 'ReplyError';
-        const isOver = this.connection.status === 'end' || performance.now() > deadlineMs;
-        if (isReply || isOver) throw error;
+        if (isReply || waiting.isOver || this.connection.status === 'end') throw error;
       }
       await delay(RESEND_MS);
     }

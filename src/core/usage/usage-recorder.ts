@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { BackgroundTasks, type Flush } from '../database/background-tasks.js';
 import { forEachBatch } from '../database/in-batches.js';
-import { isOutage } from '../database/database-error.js';
+import { isOutage, isUnanswered } from '../database/database-error.js';
 import { Transport } from '../http/transport.js';
 import { Clock } from '../time/clock.js';
 import { dayOf, HOUR_MS, MINUTE_MS } from '../time/windows.js';
@@ -110,7 +110,10 @@ function merge(one: RejectedGroup, other: RejectedGroup): RejectedGroup {
   return { ...latest, count: one.count + other.count, firstAt };
 }
 
-/** Writes rows in batches. If an outage interrupts it, the remaining rows are added again. */
+/**
+ * Writes rows in batches. If an outage interrupts it, the remaining rows are added again, but not
+ * a batch that may be written later: usage is billed, so no request may count twice.
+ */
 async function save<Row>(
   rows: readonly Row[],
   write: (batch: Row[]) => Promise<void>,
@@ -119,8 +122,12 @@ async function save<Row>(
   const unsaved = new Set(rows);
   try {
     await forEachBatch(rows, async (batch) => {
-      await write(batch);
-      for (const row of batch) unsaved.delete(row);
+      const forget = () => batch.forEach((row) => unsaved.delete(row));
+      await write(batch).catch((error: unknown) => {
+        if (isUnanswered(error)) forget();
+        throw error;
+      });
+      forget();
     });
   } catch (error) {
     if (isOutage(error)) unsaved.forEach(addAgain);
