@@ -48,6 +48,12 @@ describe('a raw connection', () => {
     ['a second Host', message('GET /v1/pets', 'Host: x\r\n')],
     ['a second Host, at a probe', message('GET /health/live', 'Host: y\r\n')],
     ['an empty second Host', message('GET /docs', 'Host:\r\n')],
+    ['an invalid Host', 'GET /v1/pets HTTP/1.1\r\nHost: a b/c\r\n\r\n'],
+    ['chunks of HTTP/1.0', 'POST /v1/pets HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    [
+      'an unknown coding',
+      message('POST /v1/pets', 'Transfer-Encoding: gzip, chunked\r\n', '0\r\n\r\n'),
+    ],
   ])('responds to %s with 400 malformed_request', async (_what, text) => {
     expectError(await answerTo(text), 400, 'malformed_request');
   });

@@ -73,6 +73,35 @@ describe('clients that never read', () => {
     return /"(\/docs\/assets\/[^"]*swagger-ui-bundle\.js)"/.exec(page)![1]!;
   }
 
+  /** What requests occupy that wait for responses that nobody reads. */
+  it.each([
+    [
+      'heads of 14 KB',
+      `GET /health/live HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(14_000)}\r\n\r\n`,
+      20,
+    ],
+    [
+      'chunks of one byte',
+      'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
+        `Transfer-Encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(10_500)}`,
+      1,
+    ],
+  ])('cost less than 250 MB: %s', async (_what, waiting, count) => {
+    using workplace = new Workplace({ LOG_LEVEL: 'warn' });
+    const { served, key } = await start(workplace);
+    for (let index = 0; index < 200; index++) await ask(served, key, '/v1/pets?limit=100');
+    const before = residentBytes(served);
+    // More than the buffers of both systems hold.
+    const unread = `GET ${await largestAsset(served)} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(8);
+    using deaf = new Deaf(served.origin, unread + waiting.repeat(count), 1, CONNECTIONS);
+    const untilMs = performance.now() + 5_000;
+    while (!deaf.areConnected || performance.now() < untilMs) {
+      await ask(served, key, '/health/live');
+      expect(residentBytes(served) - before).toBeLessThan(BOUND_BYTES);
+    }
+    await served.stop('SIGKILL');
+  });
+
   it.each([
     ['/v1/pets?limit=100', 32],
     ['/openapi.json', 32],

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { once } from 'node:events';
 import {
-  type IncomingMessage,
+  IncomingMessage,
   type RequestListener,
   Server,
   type ServerOptions,
@@ -10,6 +10,7 @@ import {
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { rejectMalformed } from './malformed-message.js';
+import { NOTHING, withRoom } from './request-body.js';
 
 /** Requests of one connection that may be without a response at the same time. */
 const MAX_UNANSWERED = 32;
@@ -37,8 +38,9 @@ interface Connection {
  * The connections of the HTTP server.
  *
  * - Each connection has one request in progress. Pipelined requests wait for the response before
- *   theirs, and the connection is closed when more than 32 requests are without a response: a
- *   client that does not read occupies the memory of one response.
+ *   theirs. While one waits, nothing more is read, and the connection is closed when more than 32
+ *   requests are without a response: a client that does not read occupies the memory of one
+ *   response, and of the 64 KiB that Node reads at once.
  * - A client that reads no byte of a response for the send timeout is disconnected, even while it
  *   sends.
  * - A drain responds to every request that has arrived, then closes the connections.
@@ -64,6 +66,7 @@ export class ClientConnections {
   createServer(options: ServerOptions, handler: RequestListener): Server {
     const server = new DrainableServer({
       ...options,
+      IncomingMessage: JoinedRequest,
       ServerResponse: SingleChunkResponse as typeof ServerResponse,
     });
     this.servers.push(server);
@@ -159,6 +162,8 @@ export class ClientConnections {
       const context = new AsyncResource('PipelinedRequest');
       const start = (): void => this.start(connection, response, handler);
       connection.waiting.push(() => context.runInAsyncScope(start));
+      // After what was read at once: Node resumes the socket at the end of each message.
+      process.nextTick(() => connection.waiting.length > 0 && socket.pause());
     } else {
       connection.waiting = [];
       socket.destroy();
@@ -175,6 +180,7 @@ export class ClientConnections {
     response.on('close', () => {
       connection.response = undefined;
       const next = connection.waiting.shift();
+      if (connection.waiting.length === 0 && connection.failure === undefined) req.socket.resume();
       // Nothing follows a response that closes the connection (RFC 9112 section 9.6).
       if (next !== undefined && req.socket.writable) next();
       else if (this.isLast(req)) req.socket.destroySoon();
@@ -200,6 +206,33 @@ export class ClientConnections {
         if (connection.response !== undefined) socket.setTimeout(0);
       });
     }
+  }
+}
+
+/** Joins the chunks of a body until it is read: a chunk of one byte would occupy 75. */
+class JoinedRequest extends IncomingMessage {
+  private joined: Buffer = NOTHING;
+  private size = 0;
+
+  override push(chunk: Buffer | null): boolean {
+    if (chunk === null || this.readableFlowing !== null) {
+      this.release();
+      return super.push(chunk);
+    }
+    this.joined = withRoom(this.joined, this.size + chunk.length);
+    this.size += chunk.copy(this.joined, this.size);
+    return this.size < this.readableHighWaterMark;
+  }
+
+  override _read(size: number): void {
+    this.release();
+    super._read(size);
+  }
+
+  private release(): void {
+    if (this.size === 0) return;
+    super.push(this.joined.subarray(0, this.size));
+    this.size = 0;
   }
 }
 

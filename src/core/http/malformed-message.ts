@@ -17,9 +17,17 @@ export function assertTarget({ originalUrl, url }: ApiRequest): void {
   if (originalUrl !== url) throw malformedError(new URIError());
 }
 
-/** Node joins repeated fields, and no host contains a space (RFC 9112 section 3.2). */
-export function hasSecondHost({ headers }: IncomingMessage): boolean {
-  return headers.host?.includes(', ') === true;
+/** One host, also in brackets, and its port. Node joins repeated fields by commas. */
+const HOST = /^(?:\[[\w:.%-]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/;
+
+/**
+ * Whether a proxy may read the message in another way: no single valid `Host` (RFC 9112 section
+ * 3.2), or a `Transfer-Encoding` other than `chunked`, or of HTTP/1.0 (section 6.1).
+ */
+export function isAmbiguous({ headers, httpVersion }: IncomingMessage): boolean {
+  const { host = '', 'transfer-encoding': coding } = headers;
+  if (!HOST.test(host)) return true;
+  return coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked');
 }
 
 /** The error for a message that could not be parsed, or that did not arrive in time. */

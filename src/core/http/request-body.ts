@@ -4,7 +4,7 @@ import { malformedError } from './malformed-message.js';
 
 /** Methods whose body has no meaning (RFC 9110 section 9.3). */
 const WITHOUT_BODY = ['GET', 'HEAD', 'TRACE'];
-const NOTHING = Buffer.alloc(0);
+export const NOTHING = Buffer.alloc(0);
 
 export function hasBody({ method, headers }: IncomingMessage): boolean {
   const { 'content-length': length = '0', 'transfer-encoding': coding } = headers;
@@ -46,7 +46,7 @@ export function readBody(
 }
 
 /** A list of the chunks would cost 350 times the bytes if each chunk has one byte. */
-function withRoom(body: Buffer, size: number, maxBytes: number): Buffer {
+export function withRoom(body: Buffer, size: number, maxBytes = Infinity): Buffer {
   if (body.length >= size) return body;
   const larger = Buffer.alloc(Math.min(Math.max(size, 2 * body.length), maxBytes));
   body.copy(larger);

@@ -8,12 +8,7 @@ import { AdmissionQueue } from './admission-queue.js';
 import { bodyRulesOf } from './body.decorators.js';
 import { ClientConnections } from './client-connections.js';
 import { conditionalBody } from './conditional-response.js';
-import {
-  assertTarget,
-  hasSecondHost,
-  malformedError,
-  rejectMalformed,
-} from './malformed-message.js';
+import { assertTarget, isAmbiguous, malformedError, rejectMalformed } from './malformed-message.js';
 import { hasBody, readBody } from './request-body.js';
 import { type ApiReply, type ApiRequest, requestIdOf } from './request.js';
 import { acceptNamedWildcard, CATCH_ALL_ROUTES, RouteTable } from './route-table.js';
@@ -100,7 +95,10 @@ export class Transport {
       reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
       // Node may drop a request that follows an Upgrade.
       if (request.raw.headers.upgrade !== undefined) reply.header('connection', 'close');
-      if (hasSecondHost(request.raw)) return done(malformedError(new Error('A second Host')));
+      if (isAmbiguous(request.raw)) {
+        reply.header('connection', 'close');
+        return done(malformedError(new Error('Host or Transfer-Encoding')));
+      }
       requestContext.run(request, () => {
         const start = (): unknown => !reply.raw.destroyed && done();
         this.queue.enqueue(start, isProbe(request.raw.url!));
