@@ -1,15 +1,20 @@
 import { DataSource } from 'typeorm';
-import type { Pool } from 'pg';
+import { Client as Connection, type Pool } from 'pg';
+import { Database, sameStatement } from '../../src/core/database/database.js';
+import { isOutage } from '../../src/core/database/database-error.js';
 import { unknownKey } from '../support/unknown-key.js';
 import { type Answer, Client } from '../support/client.js';
 import { describeOnPostgres } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
+import { FaultProxy } from '../support/fault-proxy.js';
 import { recordedLog } from '../support/recorded-log.js';
 import { keyCached } from '../support/key-cached.js';
 import { startService, useService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7 };
+
+const one = sameStatement('test.one', 'SELECT 1 AS one');
 
 describeOnPostgres('a pool of one connection to PostgreSQL', (server) => {
   const { service, client } = useService({ env: { DATABASE_POOL_SIZE: '1' } });
@@ -45,6 +50,54 @@ describeOnPostgres('a pool of one connection to PostgreSQL', (server) => {
     const statuses = (await Promise.all(everyKind())).map(({ status }) => status);
     expect(statuses).toEqual([200, 200, 201, 201, 401]);
   });
+
+  it.each<[string, (database: Database, lose: () => void) => Promise<unknown>]>([
+    [
+      'a query',
+      ({ dataSource }, lose) => {
+        lose();
+        return dataSource.query('SELECT 1');
+      },
+    ],
+    [
+      'a query of a transaction',
+      ({ dataSource }, lose) =>
+        dataSource.transaction((manager) => {
+          lose();
+          return manager.query('SELECT 1');
+        }),
+    ],
+    [
+      'a gateway in a transaction',
+      (database, lose) =>
+        database.dataSource.transaction(() => {
+          lose();
+          return database.query(one);
+        }),
+    ],
+    ['a commit', ({ dataSource }, lose) => dataSource.transaction(() => Promise.resolve(lose()))],
+  ])(
+    'closes its connection, and sends no ROLLBACK, if %s gets no response',
+    async (_what, work) => {
+      await using proxy = await FaultProxy.start(server.port);
+      const env = {
+        DATABASE_POOL_SIZE: '1',
+        DATABASE_URL: service.config.databaseUrl.replace(`:${server.port}`, `:${proxy.port}`),
+      };
+      await using node = await startService({ env });
+      const database = node.store.app.get(Database);
+      const sent = jest.spyOn(Connection.prototype, 'query');
+      const lost = work(database, () => {
+        proxy.lose();
+        // New connections work.
+        proxy.pass();
+      });
+      expect(isOutage(await lost.catch((error: unknown) => error))).toBe(true);
+      expect(await database.query(one)).toEqual([{ one: 1 }]);
+      expect(sent.mock.calls.map(([query]) => query as unknown)).not.toContain('ROLLBACK');
+      sent.mockRestore();
+    },
+  );
 
   it('serves every request while the role has fewer connections than the pool, and logs that once', async () => {
     const { databaseUrl } = service.config;

@@ -41,8 +41,8 @@ export const isConnectionLost = matches(
   /^(?:08...|57P01|ECONNRESET|EPIPE|Connection terminated.*|Client has.*)$/,
 );
 
-/** Whether PostgreSQL has not responded in time, and may execute the statement later. */
-export const isUnanswered = matches(/^Query read timeout/);
+/** Whether PostgreSQL did not respond in time. The statement may still be running. */
+export const isReadTimeout = matches(/^Query read timeout$/);
 
 /** Whether a text contains U+0000, which PostgreSQL cannot store. */
 export const isUnstorable = matches(/^22(?:021|P05)$/);

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { BackgroundTasks, type Flush } from '../database/background-tasks.js';
 import { forEachBatch } from '../database/in-batches.js';
-import { isOutage, isUnanswered } from '../database/database-error.js';
+import { isOutage, isReadTimeout } from '../database/database-error.js';
 import { Transport } from '../http/transport.js';
 import { Clock } from '../time/clock.js';
 import { dayOf, HOUR_MS, MINUTE_MS } from '../time/windows.js';
@@ -124,7 +124,7 @@ async function save<Row>(
     await forEachBatch(rows, async (batch) => {
       const forget = () => batch.forEach((row) => unsaved.delete(row));
       await write(batch).catch((error: unknown) => {
-        if (isUnanswered(error)) forget();
+        if (isReadTimeout(error)) forget();
         throw error;
       });
       forget();

@@ -1,8 +1,9 @@
-import pg, { type Pool } from 'pg';
-import type { QueryRunner } from 'typeorm';
+import pg, { type Client, type Pool } from 'pg';
+import type { QueryResult, QueryRunner } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
+import { isReadTimeout } from '../database-error.js';
 import { ScopedDataSource } from '../transactions.js';
 import { UnitOfWork } from '../unit-of-work.js';
 import { PatientPool } from './postgres.pool.js';
@@ -24,6 +25,14 @@ export class PostgresDataSource extends ScopedDataSource {
 }
 
 class SharablePostgresQueryRunner extends PostgresQueryRunner {
+  override query(...query: Parameters<PostgresQueryRunner['query']>): Promise<QueryResult> {
+    return super.query(...query).catch(async (error: unknown) => {
+      // The statement may still be running: TypeORM closes the connection, as a broken one.
+      if (isReadTimeout(error)) ((await this.connect()) as Client).emit('error', error);
+      throw error;
+    });
+  }
+
   override async release(): Promise<void> {
     if (UnitOfWork.of(this).joins !== 'everything') await super.release();
   }

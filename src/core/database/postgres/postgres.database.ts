@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { Pool, type PoolClient } from 'pg';
+import { Pool } from 'pg';
 import { QueryFailedError, type QueryRunner } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { Database, type Parameter, type Statement } from '../database.js';
@@ -98,14 +98,10 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
     parameters: Parameter[],
   ): Promise<unknown[]> {
     const { postgres: text, isBatched } = statement;
-    const client = (await transaction.connect()) as PoolClient;
     const values = isBatched ? parameters.map((value) => [value]) : parameters;
-    try {
-      const { rows } = await client.query<BatchRow>({ text, values });
-      return isBatched ? rowsOf(statement, rows[0]) : rows;
-    } catch (error) {
-      throw new QueryFailedError(text, parameters, error as Error);
-    }
+    const { records } = await transaction.query(text, values, true);
+    const rows = records as BatchRow[];
+    return isBatched ? rowsOf(statement, rows[0]) : rows;
   }
 
   /** Adds a call to the batch of this tick. */
