@@ -1,4 +1,4 @@
-import { DataSource } from 'typeorm';
+import { DataSource, type QueryRunner } from 'typeorm';
 import { UsageRecorder } from '../../src/core/usage/usage-recorder.js';
 import { unknownKey } from '../support/unknown-key.js';
 import type { Client } from '../support/client.js';
@@ -75,7 +75,10 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
     expect(row).toEqual({ synchronous_commit: 'on' });
   });
 
-  it('reports a connection that breaks between two statements of a transaction as an outage', async () => {
+  it.each([
+    ['two statements', (runner: QueryRunner) => runner.query('SELECT 1')],
+    ['the last statement and the commit', () => Promise.resolve()],
+  ])('reports a connection that breaks between %s as an outage', async (_where, rest) => {
     const source = service.store.app.get(DataSource);
     const work = source.transaction(async ({ queryRunner }) => {
       const [{ pid }] = (await queryRunner!.query('SELECT pg_backend_pid() AS pid')) as [
@@ -83,7 +86,7 @@ describeWith('postgres', 'on PostgreSQL', (initdb) => {
       ];
       await server.query(`SELECT pg_terminate_backend(${pid})`, url);
       await eventually(() => Promise.resolve(queryRunner!.isReleased));
-      await queryRunner!.query('SELECT 1');
+      await rest(queryRunner!);
     });
     await expect(work).rejects.toMatchObject({ code: '08006' });
   });

@@ -56,13 +56,16 @@ class ScopedManager extends EntityManager {
   override transaction<Result>(first: unknown, second = first as Work<Result>): Promise<Result> {
     const isolation = (first === second ? undefined : first) as Isolation;
     return super.transaction(isolation, async (manager) => {
+      let cause: unknown;
       try {
-        return await (this.dataSource as ScopedDataSource).within(manager, second);
+        const result = await (this.dataSource as ScopedDataSource).within(manager, second);
+        if (!manager.queryRunner!.isReleased) return result;
       } catch (error) {
-        // TypeORM releases the query runner of a broken connection, and then rejects its use.
         if (!manager.queryRunner!.isReleased) throw error;
-        throw databaseError('08006', 'The connection broke in a transaction', error);
+        cause = error;
       }
+      // TypeORM releases the query runner of a broken connection, and then rejects its use.
+      throw databaseError('08006', 'The connection broke in a transaction', cause);
     });
   }
 }
