@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DataSource } from 'typeorm';
 import { describeOnPostgres, describeWith, findEngine } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { FaultProxy } from '../support/fault-proxy.js';
 import { freePort } from '../support/free-port.js';
 import { PostgresServer, unprivileged } from '../support/postgres.js';
 import { jsonInProcess, runInProcess } from '../support/run-program.js';
@@ -81,6 +83,25 @@ describeOnPostgres('connecting to PostgreSQL', (server) => {
     expect(warned).not.toHaveBeenCalled();
     warned.mockRestore();
     await expectRefused(`${server.url}?sslmode=require`, /does not support SSL.*; turn TLS on/);
+  });
+
+  it('fails if the server stops responding during the checks', async () => {
+    // By default, the server itself closes a silent connection after a minute.
+    const settings = ['authentication_timeout=600'];
+    await using own = await PostgresServer.start(findEngine('postgres')!, ...settings);
+    await using proxy = await FaultProxy.start(own.port);
+    process.env['DATABASE_URL'] = own.url.replace(`:${own.port}`, `:${proxy.port}`);
+    const query = DataSource.prototype.query;
+    const firstQuery = jest.spyOn(DataSource.prototype, 'query');
+    firstQuery.mockImplementationOnce(async function (this: DataSource, text: string) {
+      const rows: unknown = await query.call(this, text);
+      proxy.stall();
+      return rows;
+    });
+    const { code, err } = await runInProcess('migrate');
+    firstQuery.mockRestore();
+    expect(code).toBe(1);
+    expect(err).toMatch(/^error: .*timeout.*\n$/);
   });
 
   describeWith('pgbouncer', 'through PgBouncer', (pgbouncer) => {

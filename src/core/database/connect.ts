@@ -52,9 +52,13 @@ async function assertUtf8(dataSource: DataSource): Promise<void> {
  * transaction. PgBouncer before 1.21 then loses the prepared statements. Here, a second client
  * occupies the first connection.
  */
-async function assertKeepsStatements({ url, extra }: PostgresDataSourceOptions): Promise<void> {
+async function assertKeepsStatements(options: PostgresDataSourceOptions): Promise<void> {
   const { Client } = await import('pg');
-  const config = { ...(extra as ClientConfig), connectionString: url };
+  const config = {
+    ...(options.extra as ClientConfig),
+    connectionString: options.url,
+    connectionTimeoutMillis: options.connectTimeoutMS,
+  };
   const [one, two] = [new Client(config), new Client(config)];
   // Without a listener, a connection that breaks ends the process.
   for (const client of [one, two]) client.on('error', () => undefined);
