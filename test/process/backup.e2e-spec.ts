@@ -192,6 +192,34 @@ describe('petstore backup and restore', () => {
     expect(countPets()).toBe(20);
   });
 
+  it('restore changes nothing while another process has the database open', async () => {
+    await json('migrate');
+    await json('backup', backup);
+    const open = new Database(database);
+    open.prepare('INSERT INTO pets (id, name, category_id) VALUES (1, ?, 1)').run('Rex');
+    const message = `error: database is locked; another process uses ${database}; end it, or try again\n`;
+    expect(await failure('restore', backup)).toBe(message);
+    expect(countPets()).toBe(1);
+    expect(existsSync(`${database}-wal`)).toBe(true);
+    open.close();
+    await json('restore', backup);
+    expect(countPets()).toBe(0);
+  });
+
+  it('restore loses no pet of the database if it fails before it replaces the file', async () => {
+    await json('migrate');
+    const { key } = await json('keys', 'issue', '--name', 'k', ...ENTERPRISE);
+    await json('backup', backup);
+    const server = await workplace.serve();
+    expect((await new Client(server.origin, key).post('/v1/pets', REX)).status).toBe(201);
+    await server.stop('SIGKILL');
+    // In place of the temporary copy.
+    mkdirSync(`${database}.${process.pid}.tmp`);
+    expect((await runInProcess('restore', backup)).code).toBe(1);
+    rmSync(`${database}-wal`, { force: true });
+    expect(countPets()).toBe(1);
+  });
+
   it('restore replaces a broken database together with its write-ahead log', async () => {
     await json('migrate');
     const { key } = await json('keys', 'issue', '--name', 'k', ...ENTERPRISE);

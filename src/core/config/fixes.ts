@@ -25,7 +25,7 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
     ],
     [/^(?:ENOTDIR|EEXIST)/, 'correct DATABASE_URL: a part of the path {} is not a folder'],
     [/^SQLITE_IOERR/, 'free space on the disk of {}, or repair the disk'],
-    [/^SQLITE_BUSY/, 'another process locks {}; try again'],
+    [/^SQLITE_BUSY/, 'another process uses {}; end it, or try again'],
     [/^ERR_DLOPEN_FAILED|^Could not locate the bindings file/, ALLOW_SCRIPT],
   ],
   backup: [

@@ -2,6 +2,7 @@ import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
 import { explainAt } from '../../config/fixes.js';
 import { MIGRATIONS_TABLE } from '../data-source-options.js';
+import { isBusy } from '../database-error.js';
 import { createFile, lockFile, LOG_SUFFIXES } from './sqlite.file.js';
 
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -52,8 +53,31 @@ export function backupDatabase(source: string, target: string, lock?: () => () =
  * Replaces the database at `path`, which may be broken, with a backup.
  * @returns the names of the migrations that created its schema
  * @throws {DatabaseServedError} if a server has the database
+ * @throws `SQLITE_BUSY` if another process has it open
  */
 export function restoreDatabase(backup: string, path: string): string[] {
   const target = existsSync(path) ? realpathSync(path) : path;
-  return backupDatabase(backup, target, () => lockFile(target));
+  return backupDatabase(backup, target, () => lockAlone(target));
+}
+
+/** @returns releases the lock */
+function lockAlone(path: string): () => void {
+  const unlock = lockFile(path);
+  const database = new Sqlite(path);
+  const release = (): void => {
+    database.close();
+    unlock();
+  };
+  try {
+    // Fails while another process has the file open: its end would delete the log of the next
+    // server. Moves the log into the file, so that a killed restore loses nothing.
+    database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
+  } catch (error) {
+    // A broken file is replaced.
+    if (isBusy(error)) {
+      release();
+      throw error;
+    }
+  }
+  return release;
 }
