@@ -22,8 +22,8 @@ describe(BanRepository.name, () => {
     const { at, until, bans: count } = rows.find((row) => row.key === key)!;
     return { at: Number(at), until: Number(until), bans: Number(count) };
   };
-  const lift = (key: string): Promise<number> =>
-    service.store.app.get(DataSource).transaction((manager) => bans.lift(key, known.at, manager));
+  const lift = (key: string, nowMs = known.at): Promise<number> =>
+    service.store.app.get(DataSource).transaction((manager) => bans.lift(key, nowMs, manager));
 
   it.each([
     ['a later ban', { at: 95_000, until: 99_000, bans: 1 }, { at: 95_000, until: 99_000, bans: 1 }],
@@ -48,6 +48,12 @@ describe(BanRepository.name, () => {
     const later = { at: known.at + 1, until: 50_000, bans: 1 };
     await bans.record('lifted', later);
     expect(await recorded('lifted')).toEqual(later);
+  });
+
+  it('lifts a ban that a clock ahead of the database started', async () => {
+    await bans.record('ahead', known);
+    expect(await lift('ahead', known.at - 1)).toBe(known.until);
+    expect(await recorded('ahead')).toEqual({ ...known, until: 0 });
   });
 
   it('lifts a ban that the database does not know: its reply from Redis may be lost', async () => {

@@ -44,14 +44,16 @@ export class BanRepository {
   }
 
   /**
-   * Ends every ban that began before `nowMs`. The other nodes learn this even if no ban is stored:
-   * one of them may have missed it, and a ban whose reply was lost is in Redis alone.
+   * Ends the stored ban, and every ban that began before `nowMs`. The other nodes learn this even
+   * if no ban is stored: one of them may have missed it, and a ban whose reply was lost is in Redis
+   * alone.
    * @returns the end of the lifted ban in Unix milliseconds, 0 if there was none
    */
   async lift(key: string, nowMs: number, manager: EntityManager): Promise<number> {
     const changedAt = () => databaseNow(manager.dataSource);
-    const lifted = { at: nowMs, until: 0, changedAt };
     const ban = await manager.findOneBy(RateLimitBan, { key });
+    // The clock that started the ban may be ahead.
+    const lifted = { at: Math.max(nowMs, ban?.at ?? 0), until: 0, changedAt };
     if (ban === null) {
       const query = manager.createQueryBuilder().insert().into(RateLimitBan).orIgnore();
       await query.values({ key, bans: 0, ...lifted }).execute();
