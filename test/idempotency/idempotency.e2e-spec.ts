@@ -108,6 +108,14 @@ describe('Idempotency-Key', () => {
     expect(answer.json().message).toMatch(/Idempotency-Key/);
   });
 
+  it('is rejected if it contains an API key, because it is stored', async () => {
+    for (const key of [client.key!, `"pets of ${client.key}"`]) {
+      const answer = await post(key);
+      expectError(answer, 400, 'invalid_request');
+      expect(answer.json().message).toBe('Idempotency-Key must not contain an API key');
+    }
+  });
+
   it('creates one pet for any number of concurrent repeats', async () => {
     const before = await count();
     const answers = await Promise.all(Array.from({ length: 50 }, () => post('at once')));

@@ -14,6 +14,7 @@ import { ApiErrors } from '../errors/api-errors.decorator.js';
 import { setLocation } from '../http/creates.decorator.js';
 import { replyOf, requestOf } from '../http/request.js';
 import { invalidRequest } from '../input/invalid-request.js';
+import { KEY_FORM } from '../keys/api-key-format.js';
 import { IdempotencyService, type IdempotentRequest } from './idempotency.service.js';
 
 const FIELD_NAME = 'idempotency-key';
@@ -51,6 +52,8 @@ function parseKey([field = '', ...others]: readonly string[]): string {
   if (others.length > 0 || key.length > MAX_LENGTH || !PRINTABLE.test(key)) {
     throw invalidRequest([`Idempotency-Key must be 1 to ${MAX_LENGTH} printable ASCII characters`]);
   }
+  // It is stored as it is.
+  if (KEY_FORM.test(key)) throw invalidRequest(['Idempotency-Key must not contain an API key']);
   return key;
 }
 
