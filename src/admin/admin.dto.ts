@@ -8,6 +8,7 @@ import { ADDRESS_LIST, MAX_ADDRESSES, parseAddresses } from '../core/keys/allowe
 import { AUDIT_ACTIONS, type AuditAction } from '../core/keys/audit-record.entity.js';
 import { KEY_ORDERS, KEY_STATUSES, type KeyOrder, type KeyStatus } from '../core/keys/key-list.js';
 import { isKeyName, MAX_NAME_LENGTH, parseTime } from '../core/keys/key-terms.js';
+import { MAX_QUOTA } from '../core/rate-limits/limits.js';
 import { arePlanLimits, ENTERPRISE, PLAN } from '../core/rate-limits/plan.js';
 
 const MAX_DAYS = 36_500;
@@ -64,10 +65,15 @@ function IdParameter(description: string): PropertyDecorator {
 
 function LimitMember(): PropertyDecorator {
   return applyDecorators(
-    ApiPropertyOptional({ type: 'integer', minimum: 1, description: 'Plan enterprise only.' }),
+    ApiPropertyOptional({
+      type: 'integer',
+      minimum: 1,
+      maximum: MAX_QUOTA,
+      description: 'Plan enterprise only.',
+    }),
     constrain(
       'fitsPlan',
-      'a positive integer with the plan enterprise, otherwise absent',
+      `an integer between 1 and ${MAX_QUOTA} with the plan enterprise, otherwise absent`,
       fitsPlan,
     ),
   );

@@ -338,6 +338,12 @@ describe('the admin API', () => {
     ['PATCH', '/ID', { scopes: ['pets:read', 'no:pe'] }, ['unknown scope no:pe;']],
     ['PATCH', '/ID', { scopes: ['nope'] }, ['unknown scope nope;']],
     ['PATCH', '/ID', { scopes: ['pets:read', 'pets:read'] }, ['scopes must']],
+    [
+      'POST',
+      '',
+      { name: 'x', plan: 'enterprise', perMinute: 1, perDay: 10 ** 12 + 1 },
+      ['perDay must be an integer between 1 and 1000000000000 with the plan enterprise'],
+    ],
     ['PATCH', '/ID', { perMinute: 5, disabled: 'yes' }, ['perMinute must', 'disabled must']],
     ['PATCH', '/ID', { allowedFrom: ['10.0.0.1/33'], name: '' }, ['allowedFrom must', 'name must']],
     ['PATCH', '/ID', { allowedFrom: null }, ['allowedFrom must be a list of at most 50 IP']],
