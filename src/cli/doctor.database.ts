@@ -14,7 +14,7 @@ import {
 import { databaseNow, NOW } from '../core/database/database-time.js';
 import { describeMigration, migrationNames } from '../core/database/extension-migrations.js';
 import { migrationsThatRan } from '../core/database/migrate.js';
-import { driverErrorOf } from '../core/database/database-error.js';
+import { databaseError, driverErrorOf } from '../core/database/database-error.js';
 import {
   type KeySequence,
   SEQUENCES,
@@ -76,11 +76,14 @@ export async function checkDatabase(
 }
 
 async function checkPostgres(dataSource: DataSource): Promise<Finding[]> {
-  const [{ version, nowMs, off }] = await dataSource.query<
-    [{ version: string; nowMs: string; off: string | null }]
+  const [{ version, nowMs, readOnly, off }] = await dataSource.query<
+    [{ version: string; nowMs: string; readOnly: string; off: string | null }]
   >(`SELECT current_setting('server_version') AS version, ${NOW.postgres} AS "nowMs",
+      current_setting('transaction_read_only') AS "readOnly",
       (SELECT string_agg(name, ' and ') FROM pg_settings
         WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off') AS off`);
+  // Also on a standby.
+  if (readOnly === 'on') throw databaseError('25006', 'PostgreSQL is read-only');
   const clock = checkClock('database clock', Number(nowMs) - Date.now());
   const missing = await missingRights(dataSource);
   const faults = missing.length > 0 ? [] : await checkSequences(dataSource);

@@ -91,10 +91,22 @@ describeWith('postgres', 'petstore doctor on PostgreSQL', (initdb) => {
     expect(await jsonInProcess(restricted, 'keys', 'list')).toHaveLength(1);
   });
 
-  it('a role that may only read causes a 503, which readiness shows', async () => {
-    const { url, restricted } = await databaseFor('reader');
+  it.each([
+    ['role that may only read', 'reader', '', /^grant the rights/],
+    [
+      'read-only PostgreSQL, such as a standby,',
+      'standby',
+      'GRANT ALL ON ALL TABLES IN SCHEMA public TO standby;' +
+        'ALTER ROLE standby SET default_transaction_read_only = on',
+      /^point DATABASE_URL at the primary/,
+    ],
+  ])('a %s causes a 503, which readiness shows', async (_cause, role, sql, fix) => {
+    const { url, restricted } = await databaseFor(role);
     const { key } = await jsonInProcess(url, 'keys', 'issue', '--name', 'k', '--plan', 'pro');
-    await server.query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader', url);
+    await server.query(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${role}; ${sql}`, url);
+    expect(await failures(restricted)).toEqual([
+      expect.objectContaining({ check: 'database', fix: expect.stringMatching(fix) }),
+    ]);
     await using service = await startService({ env: { DATABASE_URL: restricted } });
     const client = new Client(service.origin, key);
     const { status, text } = await client.post('/v1/pets', { name: 'Rex', categoryId: 1 });

@@ -46,6 +46,7 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
     [/does not support SSL/, 'turn TLS on in PostgreSQL, or remove sslmode from DATABASE_URL'],
     [/^ECONNREFUSED/, 'start PostgreSQL, or correct host and port in DATABASE_URL'],
     [/^28/, 'correct user and password in DATABASE_URL, or allow the user in pg_hba.conf'],
+    [/^25006/, 'point DATABASE_URL at the primary, a server that accepts writes'],
     [/^3D000/, 'create the database, or correct its name in DATABASE_URL'],
     [/^42501/, 'grant the missing privilege to the role in DATABASE_URL: see docs/operating.md'],
     [/^53100/, 'free space on the disk of PostgreSQL'],

@@ -11,7 +11,7 @@ const INTERVAL_MS = 60_000;
 const FAULTS = {
   damaged: /^SQLITE_(?:CORRUPT|NOTADB)/,
   'disk full': /^(?:SQLITE_FULL|53100)/,
-  'no permission': /^(?:42501|SQLITE_READONLY)$/,
+  'no permission': /^(?:42501|25006|SQLITE_READONLY)$/,
 };
 
 /** Logs faults of the database once a minute, and remembers them for readiness. */
