@@ -7,6 +7,7 @@ import { loadConfig } from '../core/config/config.js';
 import { fileOf } from '../core/database/data-source-options.js';
 import { describeMigration } from '../core/database/extension-migrations.js';
 import { migrate as migrateSchema } from '../core/database/migrate.js';
+import { isForeign } from '../core/database/sqlite/sqlite.copy.js';
 import { checkExtensions } from '../extensions/check.js';
 import { type Extension, runSeeds } from '../extensions/define.js';
 import { settingsOf } from '../extensions/settings.js';
@@ -23,10 +24,14 @@ import { explain } from './failure.js';
 /** An unreachable database may never confirm that a connection is closed. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
-/** A mistyped path must not create an empty database. */
+/** A mistyped path must neither create a database nor add tables to another program's. */
 export function assertDatabaseExists(path: string | undefined): void {
-  if (path === undefined || existsSync(path)) return;
-  throw new Error(`there is no database at ${path}; run petstore migrate, or set DATABASE_URL`);
+  if (path === undefined) return;
+  if (!existsSync(path)) {
+    throw new Error(`there is no database at ${path}; run petstore migrate, or set DATABASE_URL`);
+  }
+  if (!isForeign(path)) return;
+  throw new Error(`${path} is not a database of this service; set DATABASE_URL to another file`);
 }
 
 /**

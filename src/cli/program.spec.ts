@@ -1,6 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { runInProcess as run } from '../../test/support/run-program.js';
 import { assertManifests } from '../extensions/check.js';
 import { runProgram } from './program.js';
@@ -141,6 +142,21 @@ describe(runProgram.name, () => {
       expect({ code, out }).toEqual({ code: 1, out: '' });
       expect(err).toMatch(/^error: there is no database at [^\n]+ DATABASE_URL\n$/);
       expect(readdirSync(directory)).toEqual([]);
+    },
+  );
+
+  it.each([['keys', 'list'], FREE, ['backup', 'x.db']])(
+    "%s %s does not change another program's database",
+    async (...argv) => {
+      const file = process.env['DATABASE_URL']!.replace('sqlite:', '');
+      new Database(file).exec('CREATE TABLE other (id)').close();
+      const before = readFileSync(file);
+      const { code, out, err } = await run(...argv);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toMatch(
+        /^error: [^\n]+ is not a database of this service; set DATABASE_URL [^\n]+\n$/,
+      );
+      expect(readFileSync(file)).toEqual(before);
     },
   );
 

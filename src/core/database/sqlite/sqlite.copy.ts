@@ -11,6 +11,22 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: 'not an SQLite database',
 };
 
+const MIGRATIONS = `SELECT name FROM ${MIGRATIONS_TABLE}`;
+
+/** Whether a file is an SQLite database, but not of this service. */
+export function isForeign(path: string): boolean {
+  let database: Sqlite.Database | undefined;
+  try {
+    database = new Sqlite(path, { fileMustExist: true });
+    database.prepare(MIGRATIONS);
+    return false;
+  } catch (error) {
+    return (error as { code: string }).code === 'SQLITE_ERROR';
+  } finally {
+    database?.close();
+  }
+}
+
 /**
  * Copies a database into one file, for its owner only, while other processes may write to the
  * database. The copy gets the name `target` when it is complete and on the disk. If the process is
@@ -26,7 +42,7 @@ export function backupDatabase(source: string, target: string, lock?: () => () =
   let release: (() => void) | undefined;
   try {
     database = new Sqlite(source, { fileMustExist: true });
-    names = database.prepare(`SELECT name FROM ${MIGRATIONS_TABLE}`).pluck().all();
+    names = database.prepare(MIGRATIONS).pluck().all();
     release = lock?.();
     createFile(temporary);
     // Reads one snapshot and builds every index anew, so a damaged page fails here and is not
