@@ -1,8 +1,6 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { DataSource, getMetadataArgsStorage } from 'typeorm';
-// Loads the entities.
-import '../app.module.js';
+import { DataSource, type EntityMetadata } from 'typeorm';
 import type { Config } from '../core/config/config.js';
 import { explainAt } from '../core/config/fixes.js';
 import { connect } from '../core/database/connect.js';
@@ -21,6 +19,7 @@ import {
   sequencesOf,
   setSequence,
 } from '../core/database/sequences.js';
+import { quoted } from '../core/database/transfer.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 import { allowListOf, isAllowed } from '../core/keys/allowed-from.js';
 import { plansInUse } from '../core/keys/key-cache.js';
@@ -35,10 +34,14 @@ const PRIVATE =
 /** With less free space, the next writes may fail. */
 const MIN_FREE_BYTES = 1_000_000;
 
-/** Checks the database, its schema and its clock, and changes nothing. */
+/**
+ * Checks the database, its schema and its clock, and changes nothing.
+ * @param entities of the service and its extensions
+ */
 export async function checkDatabase(
   { databaseUrl: url }: Config,
   { extensions, plans }: { extensions: readonly Extension[]; plans?: OwnPlans | undefined },
+  entities: readonly EntityMetadata[],
 ): Promise<Finding[]> {
   const file = fileOf(url);
   const known = migrationNames(migrationsOf(extensions));
@@ -58,12 +61,14 @@ export async function checkDatabase(
       ? connect(await createDataSource(dataSourceOptions(url)))
       : new DataSource({ type: 'better-sqlite3', database: file }).initialize());
     const findings = await (file === undefined
-      ? checkPostgres(dataSource)
+      ? checkPostgres(dataSource, entities)
       : checkSqlite(dataSource, file));
     const ran = await migrationsThatRan(dataSource);
     const schema = checkSchema(ran, known, file !== undefined);
     // Without a migration, there are no tables.
     if (ran.length === 0) return [schema, ...findings];
+    const missing = schema.status === 'ok' ? await checkTables(dataSource, entities) : [];
+    if (missing.length > 0) return [...missing, ...findings];
     const lost = await checkPlans(dataSource, new Plans(plans));
     return [schema, ...findings, ...lost, ...(await checkCallers(dataSource))];
   } catch (error) {
@@ -75,7 +80,10 @@ export async function checkDatabase(
   }
 }
 
-async function checkPostgres(dataSource: DataSource): Promise<Finding[]> {
+async function checkPostgres(
+  dataSource: DataSource,
+  entities: readonly EntityMetadata[],
+): Promise<Finding[]> {
   const [{ version, nowMs, readOnly, off }] = await dataSource.query<
     [{ version: string; nowMs: string; readOnly: string; off: string | null }]
   >(`SELECT current_setting('server_version') AS version, ${NOW.postgres} AS "nowMs",
@@ -85,8 +93,9 @@ async function checkPostgres(dataSource: DataSource): Promise<Finding[]> {
   // Also on a standby.
   if (readOnly === 'on') throw databaseError('25006', 'PostgreSQL is read-only');
   const clock = checkClock('database clock', Number(nowMs) - Date.now());
-  const missing = await missingRights(dataSource);
-  const faults = missing.length > 0 ? [] : await checkSequences(dataSource);
+  const tables = entities.map(({ tableName }) => tableName);
+  const missing = await missingRights(dataSource, tables);
+  const faults = missing.length > 0 ? [] : await checkSequences(dataSource, tables);
   if (off !== null) {
     const detail = `a power failure can damage PostgreSQL: ${off} is off`;
     faults.push(failed('database', detail, `turn ${off} on in postgresql.conf`));
@@ -99,20 +108,20 @@ async function checkPostgres(dataSource: DataSource): Promise<Finding[]> {
 }
 
 /** The rights on tables of the service and its extensions that the role lacks. */
-async function missingRights(dataSource: DataSource): Promise<string[]> {
+async function missingRights(dataSource: DataSource, tables: string[]): Promise<string[]> {
   const rows = await dataSource.query<{ missing: string }[]>(
     `SELECT string_agg(privilege, ', ') || ' on ' || name AS missing
       FROM unnest($1::text[]) name, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) privilege
       WHERE NOT has_table_privilege(to_regclass(quote_ident(name)), privilege) GROUP BY name`,
-    [tableNames(dataSource)],
+    [tables],
   );
   return rows.map(({ missing }) => missing);
 }
 
 /** Rows that were copied with their keys leave the sequence behind: the next inserts fail. */
-async function checkSequences(dataSource: DataSource): Promise<Finding[]> {
+async function checkSequences(dataSource: DataSource, tables: string[]): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const parameters = sequencesOf(tableNames(dataSource));
+  const parameters = sequencesOf(tables);
   const sequences = await dataSource.query<KeySequence[]>(SEQUENCES, parameters);
   for (const { table, column, sequence, isOwned, canRead, isPrimary } of sequences) {
     if (!isPrimary) continue;
@@ -133,11 +142,25 @@ async function checkSequences(dataSource: DataSource): Promise<Finding[]> {
   return findings;
 }
 
-/** The tables of the service and its extensions. */
-function tableNames({ namingStrategy }: DataSource): string[] {
-  return getMetadataArgsStorage().tables.map(({ target, name }) =>
-    namingStrategy.tableName((target as { name: string }).name, name),
-  );
+/** Reports tables and columns that are missing although their migrations ran. */
+async function checkTables(
+  dataSource: DataSource,
+  entities: readonly EntityMetadata[],
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { tableName, columns } of entities) {
+    const table = quoted(tableName);
+    const stored = columns.filter(({ isVirtualProperty }) => !isVirtualProperty);
+    const names = stored.map(({ databaseName }) => `${table}.${quoted(databaseName)}`);
+    try {
+      await dataSource.query(`SELECT ${names.join()} FROM ${table} LIMIT 0`);
+    } catch (error) {
+      const otherwise = 'restore a backup, or add what is missing';
+      const { reason, fix } = explainAt('postgres', driverErrorOf(error), '', otherwise);
+      findings.push(failed('schema', reason, fix));
+    }
+  }
+  return findings;
 }
 
 async function checkSqlite(dataSource: DataSource, file: string): Promise<Finding[]> {

@@ -185,6 +185,16 @@ describe('petstore doctor', () => {
   });
 
   it.each([
+    ['DROP TABLE usage_hours', 'no such table: usage_hours'],
+    ['ALTER TABLE api_keys RENAME TO x', 'no such table: api_keys'],
+    ['ALTER TABLE pets RENAME COLUMN status TO st', 'no such column: pets.status'],
+  ])('reports what is missing after %s', async (sql, detail) => {
+    const fix = 'restore a backup, or add what is missing';
+    const of = await findings(execute(sql));
+    expect(of('schema')).toEqual([{ check: 'schema', status: 'failed', detail, fix }]);
+  });
+
+  it.each([
     ['no key has a list', used('a', '10.0.0.1') + used('b', '10.0.0.1')],
     ['the callers have two addresses', used('a', '10.0.0.1', '10.0.0.1') + used('b', '10.0.0.2')],
     ['the address is public', used('a', '203.0.113.7', '203.0.113.7')],

@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
+import { DataSource, type EntityMetadata } from 'typeorm';
 import { type Config, ConfigError, loadConfig } from '../core/config/config.js';
 import { ExplainedError } from '../core/config/fixes.js';
 import { fileOf } from '../core/database/data-source-options.js';
@@ -35,18 +36,19 @@ export async function doctor(options: CommonOptions): Promise<Result> {
 async function examine(options: CommonOptions): Promise<Finding[]> {
   let known;
   let config: Config;
+  let entities: readonly EntityMetadata[];
   try {
     known = await loadAllExtensions(options);
     config = loadConfig(undefined, settingsOf(known.extensions));
     // Extensions are checked while the application is assembled.
-    await withApp(config, known, () => undefined);
+    entities = await withApp(config, known, (app) => app.get(DataSource).entityMetadatas);
   } catch (error) {
     if (error instanceof ExplainedError) return [failed('configuration', error.reason, error.fix)];
     const faults = error instanceof ConfigError ? error.faults : [reasonOf(error)];
     return faults.map((fault) => failed('configuration', fault, SETTINGS_FIX));
   }
   const findings = await Promise.all([
-    checkDatabase(config, known),
+    checkDatabase(config, known, entities),
     checkRedis(config),
     checkPorts(config),
   ]);

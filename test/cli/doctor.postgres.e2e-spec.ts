@@ -60,6 +60,20 @@ describeWith('postgres', 'petstore doctor on PostgreSQL', (initdb) => {
     });
   });
 
+  it('reports tables and columns that are missing', async () => {
+    const url = await server.createDatabase();
+    await jsonInProcess(url, 'migrate');
+    await server.query(
+      'ALTER TABLE pets RENAME COLUMN status TO st; ALTER TABLE api_keys RENAME TO x',
+      url,
+    );
+    const found = await failures(url);
+    expect(found.map(({ check, detail }) => [check, detail]).sort()).toEqual([
+      ['schema', 'column pets.status does not exist'],
+      ['schema', 'relation "api_keys" does not exist'],
+    ]);
+  });
+
   it('reports fixes that work for a role without rights', async () => {
     const url = await server.createDatabase();
     await server.query('CREATE ROLE bare LOGIN');
