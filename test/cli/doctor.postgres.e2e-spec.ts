@@ -60,6 +60,17 @@ describeWith('postgres', 'petstore doctor on PostgreSQL', (initdb) => {
     });
   });
 
+  it('reports a schema that the role may not use', async () => {
+    const { url, restricted } = await databaseFor('outsider');
+    await server.query('REVOKE USAGE ON SCHEMA public FROM PUBLIC', url);
+    expect(await failures(restricted)).toEqual([
+      expect.objectContaining({
+        detail: expect.stringMatching(/: no schema of the search_path can be used$/),
+        fix: expect.stringMatching(/^grant USAGE on the schema/),
+      }),
+    ]);
+  });
+
   it('reports tables and columns that are missing', async () => {
     const url = await server.createDatabase();
     await jsonInProcess(url, 'migrate');

@@ -3,7 +3,7 @@ import { type DataSource, QueryFailedError, TypeORMError } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { withHost } from '../config/urls.js';
 import { ExplainedError, explained, fixOf } from '../config/fixes.js';
-import { driverErrorOf, hasChangedNothing } from './database-error.js';
+import { databaseError, driverErrorOf, hasChangedNothing } from './database-error.js';
 
 const CHECK_URL =
   'check DATABASE_URL, and that PostgreSQL runs and can be reached from this machine';
@@ -19,7 +19,7 @@ export async function connect(dataSource: DataSource): Promise<DataSource> {
   }
   try {
     await dataSource.initialize();
-    await assertUtf8(dataSource);
+    await assertUsable(dataSource);
     await assertKeepsStatements(options);
     return dataSource;
   } catch (error) {
@@ -39,10 +39,12 @@ function explainPostgres(error: unknown, url: string): ExplainedError {
   return new ExplainedError(reason, fixOf('postgres', { code, message }) ?? CHECK_URL, error);
 }
 
-async function assertUtf8(dataSource: DataSource): Promise<void> {
-  const [row] = await dataSource.query<[{ encoding: string; name: string }]>(
-    `SELECT current_setting('server_encoding') AS encoding, current_database() AS name`,
+async function assertUsable(dataSource: DataSource): Promise<void> {
+  const [row] = await dataSource.query<[{ encoding: string; name: string; schema: string | null }]>(
+    `SELECT current_setting('server_encoding') AS encoding, current_database() AS name,
+      current_schema() AS schema`,
   );
+  if (row.schema === null) throw databaseError('3F000', 'no schema of the search_path can be used');
   if (row.encoding === 'UTF8') return;
   throw new Error(`the database ${row.name} has the encoding ${row.encoding} instead of UTF8`);
 }
