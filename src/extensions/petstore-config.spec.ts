@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadExtensions } from './petstore-config.js';
@@ -45,6 +45,11 @@ describe(loadExtensions.name, () => {
       expect(await load('{}')).toMatchObject({ extensions: [] });
     },
   );
+
+  it('fails for a link to a file that is missing', async () => {
+    symlinkSync('none.js', 'petstore.config.mjs');
+    await expect(loadExtensions({})).rejects.toThrow('petstore.config.mjs does not exist');
+  });
 
   it('does not choose between two files', async () => {
     writeFileSync('petstore.config.mjs', '');

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { IsArray, IsObject } from 'class-validator';
@@ -54,7 +54,10 @@ export async function loadExtensions(
 }
 
 function defaultName(): string | undefined {
-  const names = ENDINGS.map((ending) => `petstore.config.${ending}`).filter(existsSync);
+  const names = ENDINGS.map((ending) => `petstore.config.${ending}`).filter(
+    // A dangling symlink is an error, not a missing file.
+    (name) => lstatSync(name, { throwIfNoEntry: false }) !== undefined,
+  );
   const read = names.filter((name) => READ.test(name));
   if (read.length > 1) throw new Error(`there are ${read.join(' and ')}: remove one of them`);
   return read[0] ?? names[0];
