@@ -30,6 +30,8 @@ describe(fixOf.name, () => {
     ['postgres', failure('ECONNREFUSED'), /^start PostgreSQL/],
     ['postgres', failure('42501'), /the role in DATABASE_URL/],
     ['postgres', failure('25006'), /^point DATABASE_URL at the primary/],
+    ['postgres', failure('CERT_HAS_EXPIRED'), /^renew the certificate/],
+    ['postgres', failure('ERR_TLS_CERT_ALTNAME_INVALID'), /or use its host name in DATABASE_URL$/],
     ['port', failure('EADDRINUSE'), /another program uses this port.* p\.dbPORT$/],
     ['port', failure('EACCES'), /above 1023/],
     ['port', failure('ENOTFOUND'), /an address of this machine with p\.dbHOST$/],

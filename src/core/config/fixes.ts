@@ -42,6 +42,10 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
       /^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(?:GET|VERIFY))/,
       'add sslrootcert=FILE to DATABASE_URL, where FILE has the CA certificate of PostgreSQL',
     ],
+    [
+      /^(?:CERT_HAS_EXPIRED|ERR_TLS_CERT_ALTNAME)/,
+      'renew the certificate of PostgreSQL, or use its host name in DATABASE_URL',
+    ],
     [/^ENOENT: .* open/, 'correct the path of the certificate or key in DATABASE_URL'],
     [/does not support SSL/, 'turn TLS on in PostgreSQL, or remove sslmode from DATABASE_URL'],
     [/^ECONNREFUSED/, 'start PostgreSQL, or correct host and port in DATABASE_URL'],
