@@ -55,7 +55,11 @@ export async function copy(
     const notes = value.notCopied.map((name) => `Not copied: ${name}, which no migration creates.`);
     return { value, text: [table('TABLE,SOURCE,TARGET', rows), ...notes].join('\n') };
   } catch (error) {
-    throw explain(error, { databaseUrl: to }, []);
+    const explained = explain(error, { databaseUrl: to }, []) as Error;
+    // Either end may have failed.
+    const either = ends.length === 2 ? 'DATABASE_URL or --to' : 'DATABASE_URL';
+    explained.message = explained.message.replaceAll('DATABASE_URL', either);
+    throw explained;
   } finally {
     output.progress('');
     for (const end of ends) await end.close();

@@ -221,6 +221,13 @@ describeOnPostgres('petstore copy', (server) => {
       /^error: the target has rows in pets; choose an empty database\n$/,
     );
     expect(await server.query('SELECT name FROM pets', filled)).toHaveLength(1);
+    await server.query(
+      'CREATE ROLE weak LOGIN; GRANT SELECT ON petstore_migrations TO weak',
+      filled,
+    );
+    expect(await failure(1, '--to', filled.replace('postgres@', 'weak@'))).toMatch(
+      /role in DATABASE_URL or --to: /,
+    );
     const other = file('other.db');
     await jsonInProcess(file('other.db'), 'migrate');
     await jsonInProcess(other, 'keys', 'issue', '--name', 'k', '--plan', 'free');
