@@ -66,7 +66,7 @@ describeWith('postgres', 'petstore doctor on PostgreSQL', (initdb) => {
     expect(await failures(restricted)).toEqual([
       expect.objectContaining({
         detail: expect.stringMatching(/: no schema of the search_path can be used$/),
-        fix: expect.stringMatching(/^grant USAGE on the schema/),
+        fix: expect.stringMatching(/^grant the role in DATABASE_URL USAGE/),
       }),
     ]);
   });

@@ -52,10 +52,7 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
     [/^28/, 'correct user and password in DATABASE_URL, or allow the user in pg_hba.conf'],
     [/^25006/, 'point DATABASE_URL at the primary, a server that accepts writes'],
     [/^3D000/, 'create the database, or correct its name in DATABASE_URL'],
-    [
-      /^3F000/,
-      'grant USAGE on the schema to the role in DATABASE_URL, or correct the search_path of the role',
-    ],
+    [/^3F000/, 'grant the role in DATABASE_URL USAGE on the schema, or correct its search_path'],
     [/^42501/, 'grant the missing privilege to the role in DATABASE_URL: see docs/operating.md'],
     [/^53100/, 'free space on the disk of PostgreSQL'],
     [/^53300/, 'raise the connection limit, or lower DATABASE_POOL_SIZE'],
