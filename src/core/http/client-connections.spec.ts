@@ -55,6 +55,30 @@ describe(ClientConnections.name, () => {
     }
   });
 
+  it('hands over a body in chunks, whether they arrive before it is read or after', async () => {
+    await listen((request, response) => {
+      started.push(() => {
+        let body = '';
+        request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+        request.on('end', () => response.end(body));
+      });
+    });
+    const chunks = (text: string) => [...text].map((each) => `1\r\n${each}\r\n`).join('');
+    const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const socket = open(REQUEST + head + chunks('abc'.repeat(1_000)));
+    await areStarted(1);
+    started[0]!();
+    await areStarted(2);
+    socket.write(chunks('def'.repeat(30_000)));
+    await delay(20);
+    started[1]!();
+    socket.write(`${chunks('ghi')}0\r\n\r\n`);
+    const body = `${'abc'.repeat(1_000)}${'def'.repeat(30_000)}ghi`;
+    await eventually(() => Promise.resolve(socket.text().endsWith(body.slice(-9))));
+    expect(socket.text()).toContain(body.slice(0, 3_003));
+    expect(socket.text().split('\r\n\r\n')[2]).toHaveLength(body.length);
+  });
+
   it('disconnects a client with more than 32 requests ahead of their responses', async () => {
     await listen(collect);
     const polite = open(REQUEST.repeat(32));

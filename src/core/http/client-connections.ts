@@ -231,8 +231,10 @@ class JoinedRequest extends IncomingMessage {
 
   private release(): void {
     if (this.size === 0) return;
-    super.push(this.joined.subarray(0, this.size));
+    const chunk = this.joined.subarray(0, this.size);
+    this.joined = NOTHING;
     this.size = 0;
+    super.push(chunk);
   }
 }
 

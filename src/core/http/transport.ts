@@ -97,7 +97,7 @@ export class Transport {
       if (request.raw.headers.upgrade !== undefined) reply.header('connection', 'close');
       if (isAmbiguous(request.raw)) {
         reply.header('connection', 'close');
-        return done(malformedError(new Error('Host or Transfer-Encoding')));
+        return done(malformedError(new Error('an invalid Host or Transfer-Encoding')));
       }
       requestContext.run(request, () => {
         const start = (): unknown => !reply.raw.destroyed && done();

@@ -73,7 +73,8 @@ export function backupDatabase(source: string, target: string, lock?: () => () =
  */
 export function restoreDatabase(backup: string, path: string): string[] {
   const target = existsSync(path) ? realpathSync(path) : path;
-  return backupDatabase(backup, target, () => lockAlone(target));
+  const lock = existsSync(target) ? lockAlone : lockFile;
+  return backupDatabase(backup, target, () => lock(target));
 }
 
 /** @returns releases the lock */
