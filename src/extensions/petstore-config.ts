@@ -38,18 +38,10 @@ export async function loadExtensions(
   if (!READ.test(name)) {
     throw new Error(`${name} is not read: only .js and .mjs are, so compile or rename it`);
   }
-  let giveUp!: () => void;
-  // Otherwise, the process ends without a word.
-  const unsettled = new Promise<never>((_resolve, reject) => {
-    giveUp = () => reject(new Error('its top-level await never settles'));
-  });
-  process.once('beforeExit', giveUp);
-  const loaded = (await Promise.race([import(pathToFileURL(file).href), unsettled])
-    .catch((cause: unknown) => {
-      const message = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`cannot load ${name}: ${message}`, { cause });
-    })
-    .finally(() => process.off('beforeExit', giveUp))) as { default: PetStoreConfig };
+  const loaded = (await import(pathToFileURL(file).href).catch((cause: unknown) => {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`cannot load ${name}: ${message}`, { cause });
+  })) as { default: PetStoreConfig };
   if (Object.prototype.toString.call(loaded.default) !== '[object Object]') {
     throw new Error(`${name} must have "export default defineConfig({ extensions: [...] })"`);
   }

@@ -192,6 +192,16 @@ describe('petstore backup and restore', () => {
     expect(countPets()).toBe(20);
   });
 
+  /** Leaves a backup without pets, and a database whose write-ahead log has one. */
+  async function killAfterCreate(): Promise<void> {
+    await json('migrate');
+    const { key } = await json('keys', 'issue', '--name', 'k', ...ENTERPRISE);
+    await json('backup', backup);
+    const server = await workplace.serve();
+    expect((await new Client(server.origin, key).post('/v1/pets', REX)).status).toBe(201);
+    await server.stop('SIGKILL');
+  }
+
   it('restore changes nothing while another process has the database open', async () => {
     await json('migrate');
     await json('backup', backup);
@@ -207,12 +217,7 @@ describe('petstore backup and restore', () => {
   });
 
   it('restore loses no pet of the database if it fails before it replaces the file', async () => {
-    await json('migrate');
-    const { key } = await json('keys', 'issue', '--name', 'k', ...ENTERPRISE);
-    await json('backup', backup);
-    const server = await workplace.serve();
-    expect((await new Client(server.origin, key).post('/v1/pets', REX)).status).toBe(201);
-    await server.stop('SIGKILL');
+    await killAfterCreate();
     // In place of the temporary copy.
     mkdirSync(`${database}.${process.pid}.tmp`);
     expect((await runInProcess('restore', backup)).code).toBe(1);
@@ -221,12 +226,7 @@ describe('petstore backup and restore', () => {
   });
 
   it('restore replaces a broken database together with its write-ahead log', async () => {
-    await json('migrate');
-    const { key } = await json('keys', 'issue', '--name', 'k', ...ENTERPRISE);
-    await json('backup', backup);
-    const server = await workplace.serve();
-    expect((await new Client(server.origin, key).post('/v1/pets', REX)).status).toBe(201);
-    await server.stop('SIGKILL');
+    await killAfterCreate();
     expect(existsSync(`${database}-wal`)).toBe(true);
     writeFileSync(database, readFileSync(database).fill(0x5a, 0, 4_096));
 

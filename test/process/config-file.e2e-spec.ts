@@ -50,12 +50,6 @@ describe('petstore.config.js', () => {
   });
 
   it.each([
-    [
-      'keys list',
-      'that waits forever',
-      'await new Promise(() => undefined)',
-      'cannot load broken.js: its top-level await never settles',
-    ],
     ['restore x', 'that is not there', undefined, 'configuration file broken.js does not exist'],
     ['backup x', 'that throws', 'throw new Error("no toys")', 'cannot load broken.js: no toys'],
     [

@@ -12,8 +12,8 @@ const CURRENT_MS = 900;
 const LATE_COMMIT_MS = 10_000;
 /** The same if a disk or a process hung in the commit. */
 const HUNG_COMMIT_MS = 3_600_000;
-/** A minute. */
-const POLLS_PER_LONG_ONE = 200;
+/** One of them looks further back. */
+const POLLS_PER_MINUTE = 200;
 
 const READ_CLOCK: Statement = {
   name: 'poller.now',
@@ -82,7 +82,7 @@ export class ChangePoller implements OnApplicationBootstrap {
     const started = new Stopwatch(this.clock);
     const [row] = await this.database.poll<{ nowMs: number | string }>(READ_CLOCK);
     const nowMs = Number(row!.nowMs);
-    const lateMs = ++this.polls % POLLS_PER_LONG_ONE === 0 ? HUNG_COMMIT_MS : LATE_COMMIT_MS;
+    const lateMs = ++this.polls % POLLS_PER_MINUTE === 0 ? HUNG_COMMIT_MS : LATE_COMMIT_MS;
     const sinceMs = Math.min(this.polledMs, Math.floor(nowMs - this.staleForMs)) - lateMs;
     for (const callback of this.callbacks) await callback(this.polled && sinceMs);
     this.polledMs = nowMs;
