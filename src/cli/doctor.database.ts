@@ -19,6 +19,7 @@ import {
   sequencesOf,
   setSequence,
 } from '../core/database/sequences.js';
+import { assertNotForeign } from '../core/database/sqlite/sqlite.copy.js';
 import { quoted } from '../core/database/transfer.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 import { allowListOf, isAllowed } from '../core/keys/allowed-from.js';
@@ -164,6 +165,7 @@ async function checkTables(
 }
 
 async function checkSqlite(dataSource: DataSource, file: string): Promise<Finding[]> {
+  assertNotForeign(file);
   // A write, which the permissions of the file may not allow.
   for (const text of ['BEGIN IMMEDIATE', 'PRAGMA user_version = 0', 'ROLLBACK']) {
     await dataSource.query(text);

@@ -124,6 +124,13 @@ describe('petstore doctor', () => {
     ],
     [
       'failed',
+      'database',
+      () => (rmSync(file), execute('CREATE TABLE other (id)')()),
+      /petstore\.db is not a database of this service$/,
+      /^set DATABASE_URL to another file$/,
+    ],
+    [
+      'failed',
       'clock',
       () => utimesSync(file, FUTURE, FUTURE),
       /^latest write is 3 days ahead of this machine$/,

@@ -7,7 +7,7 @@ import { loadConfig } from '../core/config/config.js';
 import { fileOf } from '../core/database/data-source-options.js';
 import { describeMigration } from '../core/database/extension-migrations.js';
 import { migrate as migrateSchema } from '../core/database/migrate.js';
-import { isForeign } from '../core/database/sqlite/sqlite.copy.js';
+import { assertNotForeign } from '../core/database/sqlite/sqlite.copy.js';
 import { checkExtensions } from '../extensions/check.js';
 import { type Extension, runSeeds } from '../extensions/define.js';
 import { settingsOf } from '../extensions/settings.js';
@@ -30,8 +30,7 @@ export function assertDatabaseExists(path: string | undefined): void {
   if (!existsSync(path)) {
     throw new Error(`there is no database at ${path}; run petstore migrate, or set DATABASE_URL`);
   }
-  if (!isForeign(path)) return;
-  throw new Error(`${path} is not a database of this service; set DATABASE_URL to another file`);
+  assertNotForeign(path);
 }
 
 /**

@@ -145,7 +145,7 @@ describe(runProgram.name, () => {
     },
   );
 
-  it.each([['keys', 'list'], FREE, ['backup', 'x.db']])(
+  it.each([['keys', 'list'], FREE, ['backup', 'x.db'], ['migrate'], ['seed', '--pets', '1']])(
     "%s %s does not change another program's database",
     async (...argv) => {
       const file = process.env['DATABASE_URL']!.replace('sqlite:', '');

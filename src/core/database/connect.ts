@@ -4,6 +4,7 @@ import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/Postgres
 import { withHost } from '../config/urls.js';
 import { ExplainedError, explained, fixOf } from '../config/fixes.js';
 import { databaseError, driverErrorOf, hasChangedNothing } from './database-error.js';
+import { assertNotForeign } from './sqlite/sqlite.copy.js';
 
 const CHECK_URL =
   'check DATABASE_URL, and that PostgreSQL runs and can be reached from this machine';
@@ -15,7 +16,9 @@ const CHECK_URL =
 export async function connect(dataSource: DataSource): Promise<DataSource> {
   const { options } = dataSource;
   if (options.type !== 'postgres') {
-    return explained('sqlite', String(options.database), () => dataSource.initialize());
+    const file = String(options.database);
+    assertNotForeign(file);
+    return explained('sqlite', file, () => dataSource.initialize());
   }
   try {
     await dataSource.initialize();

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
-import { explainAt } from '../../config/fixes.js';
+import { explainAt, ExplainedError } from '../../config/fixes.js';
 import { MIGRATIONS_TABLE } from '../data-source-options.js';
 import { isBusy } from '../database-error.js';
 import { createFile, lockFile, LOG_SUFFIXES } from './sqlite.file.js';
@@ -13,18 +13,23 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 const MIGRATIONS = `SELECT name FROM ${MIGRATIONS_TABLE}`;
 
-/** Whether a file is an SQLite database, but not of this service. */
-export function isForeign(path: string): boolean {
+/**
+ * Leaves a file that cannot be read to the caller.
+ * @throws {ExplainedError} if the tables belong to another program
+ */
+export function assertNotForeign(path: string): void {
   let database: Sqlite.Database | undefined;
   try {
-    database = new Sqlite(path, { fileMustExist: true });
-    database.prepare(MIGRATIONS);
-    return false;
-  } catch (error) {
-    return (error as { code: string }).code === 'SQLITE_ERROR';
+    database = new Sqlite(path, { fileMustExist: true, timeout: 0 });
+    const tables = database.prepare('SELECT name FROM sqlite_master').pluck().all();
+    if (tables.length === 0 || tables.includes(MIGRATIONS_TABLE)) return;
+  } catch {
+    return;
   } finally {
     database?.close();
   }
+  const reason = `${path} is not a database of this service`;
+  throw new ExplainedError(reason, 'set DATABASE_URL to another file');
 }
 
 /**
