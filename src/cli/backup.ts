@@ -61,9 +61,13 @@ export async function restore(file: string, options: CommonOptions): Promise<Res
   const ran = await explained('sqlite', database, () => restoreDatabase(file, database));
   const known = migrationNames(migrationsOf(extensions));
   const pending = known.filter((name) => !ran.includes(name));
-  const hint = pending.length > 0 ? ' Its schema is outdated: run petstore migrate.' : '';
-  const value = { database: resolve(database), from: resolve(file), pending };
-  return { value, text: `Restored ${database} from ${file}.${hint}` };
+  let text = `Restored ${database} from ${file}.`;
+  if (pending.length > 0) text += ' Its schema is outdated: run petstore migrate.';
+  // Of a newer release, or of an extension. A start accepts them.
+  if (ran.some((name) => !known.includes(name))) {
+    text += ' It has unknown migrations: run petstore doctor.';
+  }
+  return { value: { database: resolve(database), from: resolve(file), pending }, text };
 }
 
 /** @throws on PostgreSQL, whose own tool is named */

@@ -3,6 +3,7 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   openSync,
@@ -177,12 +178,15 @@ describe('petstore backup and restore', () => {
     const file = (name: string) => join(workplace.directory, name);
     writeFileSync(file('text.db'), 'longer than the header of an SQLite database'.repeat(9));
     new Database(file('other.db')).exec('CREATE TABLE other (id integer)').close();
+    copyFileSync(backup, file('keyless.db'));
+    new Database(file('keyless.db')).exec('DROP TABLE api_keys').close();
     const bytes = readFileSync(backup);
     writeFileSync(file('broken.db'), bytes.fill(0x5a, 8_192, bytes.length - 4_096));
     for (const [name, message] of [
       ['none.db', /there is no file/],
       ['text.db', /text\.db is not an SQLite database/],
       ['other.db', /other\.db is not a database of this service/],
+      ['keyless.db', /keyless\.db is not a database of this service/],
       ['.', /is not a file\n$/],
       ['broken.db', /broken\.db is (damaged|not a database of this service)/],
     ] as const) {
@@ -214,6 +218,20 @@ describe('petstore backup and restore', () => {
     open.close();
     await json('restore', backup);
     expect(countPets()).toBe(0);
+  });
+
+  it('restore says that the schema of a backup is unknown to this release, and a start accepts it', async () => {
+    await json('migrate');
+    await json('backup', backup);
+    const later =
+      "INSERT INTO petstore_migrations (timestamp, name) VALUES (2, 'Later2000000000000')";
+    new Database(backup).exec(later).close();
+    expect((await runInProcess('restore', backup)).out).toMatch(
+      /^Restored .*\. It has unknown migrations: run petstore doctor\.\n$/,
+    );
+    const doctor = await runInProcess('doctor');
+    expect(doctor.out).toMatch(/^warning +schema +unknown migrations: Later2000000000000$/m);
+    expect(await (await workplace.serve()).stop()).toBe(0);
   });
 
   it('restore loses no pet of the database if it fails before it replaces the file', async () => {

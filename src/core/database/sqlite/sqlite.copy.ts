@@ -11,8 +11,6 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: 'not an SQLite database',
 };
 
-const MIGRATIONS = `SELECT name FROM ${MIGRATIONS_TABLE}`;
-
 /**
  * Leaves a file that cannot be read to the caller.
  * @throws {ExplainedError} if the tables belong to another program
@@ -47,7 +45,9 @@ export function backupDatabase(source: string, target: string, lock?: () => () =
   let release: (() => void) | undefined;
   try {
     database = new Sqlite(source, { fileMustExist: true });
-    names = database.prepare(MIGRATIONS).pluck().all();
+    names = database.prepare(`SELECT name FROM ${MIGRATIONS_TABLE}`).pluck().all();
+    // Fails if there is no such table.
+    database.prepare('SELECT 1 FROM api_keys');
     release = lock?.();
     createFile(temporary);
     // Reads one snapshot and builds every index anew, so a damaged page fails here and is not
