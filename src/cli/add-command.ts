@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { file } from './arguments.js';
 import { FailedError, type Output, type Printed } from './output.js';
 
 /** The options of every command; `yes` only of a destructive one. */
@@ -42,7 +43,11 @@ export function addCommandTo(parent: Command, output: Output) {
 /** Adds the options that choose the configuration and its extensions. */
 export function addConfigOptions(command: Command): Command {
   return command
-    .option('--config <file>', 'configuration file (default: petstore.config.js, if it exists)')
+    .option(
+      '--config <file>',
+      'configuration file (default: petstore.config.js, if it exists)',
+      file,
+    )
     .option(
       '--ignore-compatibility <name>',
       'load the extension NAME even if it requires another version',

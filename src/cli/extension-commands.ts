@@ -22,7 +22,7 @@ export async function addExtensionCommands(
   const isHelp = ['--help', '-h', 'help'].includes(argv[0]!);
   let extensions: readonly Extension[] = [];
   try {
-    ({ extensions } = await loadExtensions(at === -1 || config === undefined ? {} : { config }));
+    ({ extensions } = await loadExtensions(at === -1 || !config ? {} : { config }));
   } catch (error) {
     if (!isHelp) throw error;
     reportFailure(error, output);

@@ -64,6 +64,8 @@ describe(runProgram.name, () => {
     [['backup', ''], /must be a file path/],
     [['backup', '-', '--json'], /excludes --json/],
     [['restore', ' '], /must be a file path/],
+    [['keys', 'list', '--config', ''], /option '--config <file>' argument '' is invalid\. It must/],
+    [['keys', 'list', '--config='], /must be a file path/],
     [['copy'], /required option '--to <url>' not specified/],
     [['copy', '--to', 'sqlite:'], /--to must be sqlite:PATH/],
     [['usage'], /missing command/],
