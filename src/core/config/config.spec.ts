@@ -111,6 +111,7 @@ describe(loadConfig.name, () => {
     ['TRUST_PROXY', '1'],
     ['TRUST_PROXY', '10.0.0.0/8,loopback'],
     ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', '::/0'],
     ['CORS_ORIGINS', '*'],
     ['CORS_ORIGINS', 'https://a.example/'],
     ['CORS_ORIGINS', 'https://*.a.example'],
@@ -128,6 +129,13 @@ describe(loadConfig.name, () => {
     ['DATABASE_URL', 'postgres://u:%FF@h/db'],
   ])('rejects %s=%s with its name', (name, value) => {
     expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`${name} must be`));
+  });
+
+  it('says that TRUST_PROXY has no range of all addresses', () => {
+    expect(() => loadConfig({ TRUST_PROXY: '0.0.0.0/0' })).toThrow(
+      'TRUST_PROXY must be the IP address or CIDR range of a proxy (not /0), or several ' +
+        'separated by commas, not ["0.0.0.0/0"]',
+    );
   });
 
   it('shows a wrong value, unless it may have a password', () => {

@@ -48,7 +48,7 @@ export class Config {
   readonly stagingBaseUrl?: string;
   /** Addresses and CIDR ranges whose `X-Forwarded-For` is trusted. */
   @As((text) => text !== 'false' && urls.entriesOf(text))
-  @IsListOf('an IP address or a CIDR range', urls.isAddressOrRange)
+  @IsListOf('the IP address or CIDR range of a proxy (not /0)', urls.isAddressOrRange)
   readonly trustProxy: false | string[] = false;
   @As(urls.entriesOf)
   @IsListOf('an exact origin such as https://app.example.com', urls.isOrigin)
