@@ -39,6 +39,12 @@ if (!isServer || argv.includes('--json')) {
   // There is no option. `petstore.e2e-spec.ts` fails without it.
   process.stdout.write = process.stderr.write.bind(process.stderr);
 }
+process.on('exit', () => {
+  // Node's code for a top-level await that never settles.
+  if (process.exitCode !== 13) return;
+  process.stderr.write('error: a promise never settles: see each await in petstore.config.js\n');
+  process.exitCode = 1;
+});
 // Loaded after the check: older releases of Node cannot link them.
 const { Output } = await import('./cli/output.js');
 const { runProgram } = await import('./cli/program.js');

@@ -68,6 +68,20 @@ describe('petstore.config.js', () => {
     expect(stderr).toMatch(new RegExp(`^error: ${complaint}.*\\n$`));
   });
 
+  it.each([[['keys', 'list']], [['serve']]])(
+    '%j ends with a line if the file waits forever',
+    async (args) => {
+      using workplace = new Workplace({ PORT: '0', METRICS_PORT: '0' });
+      workplace.write('petstore.config.mjs', 'await new Promise(() => undefined)');
+      const { code, stdout, stderr } = await workplace.run(...args);
+      expect([code, stdout]).toEqual([1, '']);
+      // Later releases of Node add a warning.
+      expect(stderr).toMatch(
+        /^error: a promise never settles: see each await in petstore\.config\.js$/m,
+      );
+    },
+  );
+
   it.each([
     [
       'undefined.toys',
