@@ -119,6 +119,17 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
     await other.close();
   });
 
+  it('shows a plan of the configuration whose name has a hyphen', async () => {
+    const plans = { 'big-zoo': { perMinute: 6, perDay: 60 } };
+    await using zoo = await startService({ plans });
+    const other = await page.context().newPage();
+    await other.goto(`${zoo.origin}/docs`);
+    expect(await other.locator('.plans').innerText()).toMatch(
+      /Business[^]*Big-zoo\s+6 a minute, 60 a day\s+Enterprise/,
+    );
+    await other.close();
+  });
+
   it('has a curl command for this server that works as it is', async () => {
     const command = await page.locator('.first-request pre').innerText();
     expect(command).toContain(`${service.origin}/v1/pets`);
