@@ -2,8 +2,10 @@ import { EventEmitter, once } from 'node:events';
 import { request } from 'node:http';
 import { Controller, Get, Module } from '@nestjs/common';
 import { AnyScope } from '../../src/index.js';
+import { Transport } from '../../src/core/http/transport.js';
 import { saveUsage } from '../support/background.js';
 import { eventually } from '../support/eventually.js';
+import { metricValue } from '../support/metrics.js';
 import { recordedLog } from '../support/recorded-log.js';
 import { startService } from '../support/start-service.js';
 
@@ -44,6 +46,30 @@ describe('a request whose client leaves before its response', () => {
     const { limits } = (await client.get('/v1/usage')).json();
     const { limit, remaining } = limits.minute;
     expect([hours.at(-1).codes.ok, limit - remaining]).toEqual([2, 2]);
+    client.close();
+  });
+
+  it('neither runs nor counts if it waits in the queue', async () => {
+    const { logger, lines } = recordedLog();
+    await using service = await startService({ logger });
+    const client = await service.client();
+    const { queue } = service.store.app.get(Transport);
+    const enqueue = jest.spyOn(queue, 'enqueue').mockImplementationOnce(() => undefined);
+    const headers = { authorization: `Bearer ${client.key}` };
+    const leaving = request(`${service.origin}/v1/pets`, { headers }).end();
+    const hungUp = once(leaving, 'error');
+    await eventually(() => Promise.resolve(enqueue.mock.calls.length > 0));
+    leaving.destroy();
+    await hungUp;
+    await eventually(() => Promise.resolve(lines.some(({ message }) => message === 'client left')));
+    const [start] = enqueue.mock.calls[0]!;
+    start();
+    // This request is not counted.
+    const { limit, remaining } = (await client.get('/v1/usage')).json().limits.day;
+    expect(remaining).toBe(limit);
+    expect(lines.filter(({ details }) => details.status >= 500)).toEqual([]);
+    const responses = 'petstore_http_request_duration_seconds_count';
+    expect(await metricValue(service, responses, { operation: 'unknown' })).toBe(0);
     client.close();
   });
 });
