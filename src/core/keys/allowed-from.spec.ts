@@ -2,19 +2,18 @@ import { allowListOf, isAllowed, parseAddresses } from './allowed-from.js';
 
 describe(parseAddresses.name, () => {
   it.each([
-    ['203.0.113.7', '203.0.113.7'],
-    ['203.0.113.7/32', '203.0.113.7'],
-    ['203.0.113.0/24', '203.0.113.0/24'],
-    ['0.0.0.0/0', '0.0.0.0/0'],
-    ['2001:DB8:0:0::1', '2001:db8::1'],
-    ['2001:db8::/32', '2001:db8::/32'],
-    ['::/0', '::/0'],
-    ['::ffff:203.0.113.7', '203.0.113.7'],
-    ['::FFFF:cb00:7107', '203.0.113.7'],
-    ['::ffff:10.0.0.0/104', '10.0.0.0/8'],
-    ['::ffff:0.0.0.0/96', '0.0.0.0/0'],
-  ])('reads %s as %s', (entry, expected) => {
-    expect(parseAddresses([entry, entry])).toEqual([expected]);
+    '203.0.113.7',
+    '203.0.113.7/32',
+    '203.0.113.0/24',
+    '0.0.0.0/0',
+    '2001:DB8:0:0::1',
+    '2001:db8::/32',
+    '::/0',
+    '::ffff:203.0.113.7',
+    '::FFFF:cb00:7107',
+    '::ffff:10.0.0.0/104',
+  ])('keeps %s as it was written, once', (entry) => {
+    expect(parseAddresses([entry, entry])).toEqual([entry]);
   });
 
   it.each([
@@ -36,9 +35,9 @@ describe(parseAddresses.name, () => {
     '[2001:db8::1]',
     '2001:db8::1/129',
     'fe80::1%eth0',
-    '::ffff:10.0.0.0/95',
     7,
     null,
+    ['10.0.0.1'],
   ])('rejects a list with %j', (entry) => {
     expect(parseAddresses(['203.0.113.7', entry])).toBeUndefined();
   });
@@ -68,6 +67,9 @@ describe(isAllowed.name, () => {
     ['2001:db8::/33', '2001:db8:8000::1', false],
     ['2001:db8::1', '2001:db8::1', true],
     ['2001:db8::1', '2001:db8::2', false],
+    ['::ffff:203.0.113.7', '203.0.113.7', true],
+    ['::FFFF:cb00:7107', '203.0.113.7', true],
+    ['::ffff:cb00:7107', '203.0.113.8', false],
     ['::ffff:10.0.0.0/104', '10.255.0.1', true],
     ['::ffff:10.0.0.0/104', '11.0.0.1', false],
     ['10.0.0.1 2001:db8::/32', '2001:db8::5', true],
