@@ -117,9 +117,10 @@ const ADD_HOURS = rowsStatement(
   'usage.add-hours',
   (elements) => `
   INSERT INTO usage_hours (hour, client_id, plan, operation, status, code, used)
-  SELECT CAST(entry.value ->> 0 AS bigint), entry.value ->> 1, entry.value ->> 2,
-    entry.value ->> 3, CAST(entry.value ->> 4 AS integer), entry.value ->> 5,
-    CAST(entry.value ->> 6 AS bigint)
+  SELECT CAST(entry.value ->> 'hour' AS bigint), entry.value ->> 'clientId',
+    entry.value ->> 'plan', entry.value ->> 'operation',
+    CAST(entry.value ->> 'status' AS integer), entry.value ->> 'code',
+    CAST(entry.value ->> 'used' AS bigint)
   FROM ${elements}($1) entry
   WHERE true ORDER BY 1, 2, 3, 4, 5, 6
   ON CONFLICT (hour, client_id, plan, operation, status, code) DO UPDATE
@@ -131,10 +132,10 @@ const ADD_REJECTED = rowsStatement(
   (elements) => `
   INSERT INTO rejected_requests AS r (day, client_id, code, operation, address, full_window,
     key_id, count, first_at, latest_at)
-  SELECT CAST(entry.value ->> 0 AS bigint), entry.value ->> 1, entry.value ->> 2,
-    entry.value ->> 3, entry.value ->> 4, entry.value ->> 5, entry.value ->> 6,
-    CAST(entry.value ->> 7 AS bigint), CAST(entry.value ->> 8 AS bigint),
-    CAST(entry.value ->> 9 AS bigint)
+  SELECT CAST(entry.value ->> 'day' AS bigint), entry.value ->> 'clientId',
+    entry.value ->> 'code', entry.value ->> 'operation', entry.value ->> 'address',
+    entry.value ->> 'window', entry.value ->> 'keyId', CAST(entry.value ->> 'count' AS bigint),
+    CAST(entry.value ->> 'firstAt' AS bigint), CAST(entry.value ->> 'at' AS bigint)
   FROM ${elements}($1) entry
   WHERE true ORDER BY 1, 2, 3, 4, 5, 6
   ON CONFLICT (day, client_id, code, operation, address, full_window) DO UPDATE SET
@@ -158,19 +159,12 @@ export class UsageRepository {
 
   /** Adds counts to the stored ones. */
   async addHours(counts: readonly UsageHour[]): Promise<void> {
-    const rows = counts.map((c) => {
-      return [c.hour, c.clientId, c.plan, c.operation, c.status, c.code, c.used];
-    });
-    await this.database.write(ADD_HOURS, JSON.stringify(rows));
+    await this.database.write(ADD_HOURS, JSON.stringify(counts));
   }
 
   /** Adds rejected requests to the stored groups. */
   async addRejected(groups: readonly RejectedGroup[]): Promise<void> {
-    const rows = groups.map((g) => {
-      const key = [g.day, g.clientId, g.code, g.operation, g.address, g.window];
-      return [...key, g.keyId, g.count, g.firstAt, g.at];
-    });
-    await this.database.write(ADD_REJECTED, JSON.stringify(rows));
+    await this.database.write(ADD_REJECTED, JSON.stringify(groups));
   }
 
   /** Sums the requests of an hour by plan: rejected with 429, and admitted by the quota. */
