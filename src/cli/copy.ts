@@ -40,15 +40,15 @@ export async function copy(
   assertTarget(from, to);
   const migrations = migrationsOf(known.extensions);
   const ends: TransferEnd[] = [];
+  // The setting that a fault belongs to.
+  let setting = 'DATABASE_URL';
   try {
     assertDatabaseExists(fileOf(from));
     await open(from, 'source', migrations, ends);
     if (fileOf(from) === undefined) output.note(STOP_WRITES);
-    const before = await open(to, 'target', migrations, ends).catch((error: unknown) => {
-      const explained = explain(error, { databaseUrl: to }, []) as Error;
-      explained.message = explained.message.replaceAll('DATABASE_URL', '--to');
-      throw explained;
-    });
+    setting = '--to';
+    const before = await open(to, 'target', migrations, ends);
+    setting = 'DATABASE_URL or --to';
     const [source, target] = ends as [TransferEnd, TransferEnd];
     const value = await transfer(source, target, before, (text) => output.progress(text));
     const rows = value.tables.map((each) => [each.table, each.source, each.target]);
@@ -56,9 +56,7 @@ export async function copy(
     return { value, text: [table('TABLE,SOURCE,TARGET', rows), ...notes].join('\n') };
   } catch (error) {
     const explained = explain(error, { databaseUrl: to }, []) as Error;
-    // Either end may have failed.
-    const either = ends.length === 2 ? 'DATABASE_URL or --to' : 'DATABASE_URL';
-    explained.message = explained.message.replaceAll('DATABASE_URL', either);
+    explained.message = explained.message.replaceAll('DATABASE_URL', setting);
     throw explained;
   } finally {
     output.progress('');
