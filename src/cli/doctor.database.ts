@@ -22,15 +22,9 @@ import {
 import { assertNotForeign } from '../core/database/sqlite/sqlite.copy.js';
 import { quoted } from '../core/database/transfer.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
-import { allowListOf, isAllowed } from '../core/keys/allowed-from.js';
 import { plansInUse } from '../core/keys/key-cache.js';
 import { type OwnPlans, Plans } from '../core/rate-limits/plan.js';
 import { checkClock, failed, type Finding, ok, warning } from './doctor.findings.js';
-
-/** RFC 1918, RFC 6598, RFC 4193, loopback and link-local addresses. */
-const PRIVATE =
-  '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 ' +
-  '::1 fc00::/7 fe80::/10';
 
 /** With less free space, the next writes may fail. */
 const MIN_FREE_BYTES = 1_000_000;
@@ -70,8 +64,7 @@ export async function checkDatabase(
     if (ran.length === 0) return [schema, ...findings];
     const missing = schema.status === 'ok' ? await checkTables(dataSource, entities) : [];
     if (missing.length > 0) return [...missing, ...findings];
-    const lost = await checkPlans(dataSource, new Plans(plans));
-    return [schema, ...findings, ...lost, ...(await checkCallers(dataSource))];
+    return [schema, ...findings, ...(await checkPlans(dataSource, new Plans(plans)))];
   } catch (error) {
     const place = file === undefined ? 'postgres' : 'sqlite';
     const { reason, fix } = explainAt(place, driverErrorOf(error), file, 'check DATABASE_URL');
@@ -202,21 +195,6 @@ async function checkPlans(dataSource: DataSource, { names }: Plans): Promise<Fin
         `add ${plan} to the plans of petstore.config.js, or change the keys with petstore keys set-plan`,
       );
     });
-}
-
-/** Behind a proxy that is not trusted, every caller has the address of the proxy. */
-async function checkCallers(dataSource: DataSource): Promise<Finding[]> {
-  const rows = await dataSource.query<{ address: string }[]>(
-    `SELECT DISTINCT last_used_from AS address FROM api_keys
-      WHERE last_used_from IS NOT NULL
-        AND EXISTS (SELECT 1 FROM api_keys WHERE allowed_from <> '' AND revoked_at IS NULL)
-      LIMIT 2`,
-  );
-  const [{ address } = { address: '' }] = rows;
-  if (rows.length !== 1 || !isAllowed(allowListOf(PRIVATE)!, address)) return [];
-  const detail = `keys are restricted to addresses, but every caller has the address ${address}`;
-  const fix = 'if it is a proxy, set TRUST_PROXY to it, or the lists admit all callers or none';
-  return [warning('addresses', detail, fix)];
 }
 
 function checkSchema(ran: readonly string[], known: readonly string[], isSqlite: boolean): Finding {

@@ -32,10 +32,6 @@ const CONFIG_WITHOUT_SCOPE = `
   class ToysModule {}
   Module({ controllers: [Toys] })(ToysModule);
   module.exports = { __esModule: true, default: { extensions: [{ name: 'toys', module: ToysModule }] } };`;
-const used = (id: string, address: string, allowedFrom = '') => `INSERT INTO api_keys
-  (id, client_id, name, digest, last_four, plan, scopes, allowed_from, last_used_from, created_at,
-  changed_at) VALUES ('${id}', '${id}', 'k', '${id}', '1234', 'free', '', '${allowedFrom}',
-  '${address}', 1, 1);`;
 const FUTURE = new Date(Date.now() + 259_199_383);
 
 describe('petstore doctor', () => {
@@ -172,13 +168,6 @@ describe('petstore doctor', () => {
       /pending.*CreateSchema/,
       /migrate/,
     ],
-    [
-      'warning',
-      'addresses',
-      execute(used('a', '172.17.0.1', '203.0.113.7') + used('b', '172.17.0.1')),
-      /^keys are restricted to addresses, but every caller has the address 172\.17\.0\.1$/,
-      /^if it is a proxy, set TRUST_PROXY to it/,
-    ],
     ['warning', 'schema', execute(LATER), /unknown .*: Later2000000000000$/, /release/],
     ['warning', 'schema', execute(TOYS), /Toys of toys/, /petstore.config.js/],
   ])('reports %s for %s, with a fix', async (status, check, cause, detail, fix) => {
@@ -199,16 +188,6 @@ describe('petstore doctor', () => {
     const fix = 'restore a backup, or add what is missing';
     const of = await findings(execute(sql));
     expect(of('schema')).toEqual([{ check: 'schema', status: 'failed', detail, fix }]);
-  });
-
-  it.each([
-    ['no key has a list', used('a', '10.0.0.1') + used('b', '10.0.0.1')],
-    ['the callers have two addresses', used('a', '10.0.0.1', '10.0.0.1') + used('b', '10.0.0.2')],
-    ['the address is public', used('a', '203.0.113.7', '203.0.113.7')],
-    ['no key was used', KEY_OF_GONE_PLAN.replace("'gone', ''", "'free', ''")],
-  ])('does not warn of the addresses if %s', async (_case, sql) => {
-    const of = await findings(execute(sql));
-    expect(of('addresses')).toEqual([]);
   });
 
   it('reports each fault of the configuration', async () => {
