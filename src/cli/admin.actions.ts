@@ -1,7 +1,6 @@
 import type { AdminRole, AdminToken } from '../core/keys/admin-token.entity.js';
 import { AdminTokens } from '../core/keys/admin-tokens.service.js';
-import { EXPIRING_DAYS } from '../core/keys/key-metrics.js';
-import { DAY_MS, isoTime } from '../core/time/windows.js';
+import { isoTime } from '../core/time/windows.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm } from './confirmation.js';
 import { operator, runAsOperator } from './operator.js';
@@ -35,10 +34,7 @@ const ACTIONS = {
     const rows = value.map(({ id, name, role, createdAt, expiresAt, revokedAt }) => {
       return [id, role, createdAt, expiresAt ?? 'never', revokedAt ?? 'no', name];
     });
-    const notes = value.filter(expiresSoon).map(({ id, name, expiresAt }) => {
-      return `${id} (${name}) expires within ${EXPIRING_DAYS} days: ${expiresAt}`;
-    });
-    const text = [table('ID,ROLE,ISSUED,EXPIRES,REVOKED,NAME', rows), ...notes].join('\n');
+    const text = table('ID,ROLE,ISSUED,EXPIRES,REVOKED,NAME', rows);
     return { value, text: rows.length === 0 ? 'No admin tokens found.' : text };
   },
 
@@ -56,11 +52,6 @@ function viewOf({ id, name, role, createdAt, expiresAt, revokedAt }: AdminToken)
 
 function isActive({ expiresAt, revokedAt }: AdminToken): boolean {
   return revokedAt === null && (expiresAt ?? Infinity) > Date.now();
-}
-
-function expiresSoon({ expiresAt, revokedAt }: ReturnType<typeof viewOf>): boolean {
-  const leftMs = Date.parse(expiresAt ?? '') - Date.now();
-  return revokedAt === null && leftMs > 0 && leftMs < EXPIRING_DAYS * DAY_MS;
 }
 
 export function runAdminAction(name: AdminAction, options: AdminOptions): Promise<Result> {

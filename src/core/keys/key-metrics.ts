@@ -4,7 +4,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { DAY_MS } from '../time/windows.js';
 
-export const EXPIRING_DAYS = 14;
+const EXPIRING_DAYS = 14;
 /** With `replaced_by IS NULL`, SQLite would read the index of successors: almost every key. */
 const KEYS = sameStatement(
   'keys.expiring',
