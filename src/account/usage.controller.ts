@@ -4,7 +4,7 @@ import { StrictInput } from '../core/input/strict-input.decorator.js';
 import { type Caller, CurrentCaller } from '../core/keys/caller.js';
 import { AnyScope } from '../core/keys/scope.guard.js';
 import { SeparateQuota } from '../core/rate-limits/separate-quota.decorator.js';
-import { type RejectedRequests, Usage, UsageHistory, UsageHistoryQuery } from './usage.dto.js';
+import { Usage, UsageHistory, UsageHistoryQuery } from './usage.dto.js';
 import { UsageService } from '../core/usage/usage.service.js';
 
 const FREE_OF_QUOTA =
@@ -57,17 +57,7 @@ export class UsageController {
     @Query() { hours: length }: UsageHistoryQuery,
   ): Promise<UsageHistory> {
     const { hours, rejected } = await this.usage.history(quota.key, length);
-    const groups = rejected.map(
-      ({ at, firstAt, count, code, operation, address, window }): RejectedRequests => ({
-        at,
-        firstAt,
-        count,
-        code,
-        operation,
-        address,
-        window,
-      }),
-    );
-    return { hours, rejected: groups };
+    // Only operators see the key of the latest request.
+    return { hours, rejected: rejected.map((group) => ({ ...group, keyId: undefined })) };
   }
 }
