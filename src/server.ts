@@ -93,7 +93,7 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   const file = fileOf(config.databaseUrl);
   // PostgreSQL may have several servers.
   const unlock = file && (await explained('sqlite', file, () => lockFile(file)));
-  const cleanUp = async (): Promise<void> => {
+  const cleanUp = async () => {
     if (unlock) unlock();
     await stopTracing?.();
   };

@@ -103,7 +103,7 @@ export class TestStore implements AsyncDisposable {
 export async function startTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
   const { databaseUrl, env, plans, extensions = [], override } = options;
   const directory = mkdtempSync(join(tmpdir(), 'petstore-test-'));
-  const cleanUp = (): void => rmSync(directory, { recursive: true, force: true });
+  const cleanUp = () => rmSync(directory, { recursive: true, force: true });
   const clock = new TestClock();
   try {
     const config = loadConfig(

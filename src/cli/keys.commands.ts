@@ -56,7 +56,7 @@ function addList(add: Add): void {
 }
 
 function addCommandsOfOneKey(addAny: Add): void {
-  const add = (name: KeyAction, description: string, example = ''): Command =>
+  const add = (name: KeyAction, description: string, example = '') =>
     addAny(name, description, `keys ${name} KEY_ID${example}`).argument('<id>', 'key ID');
   add('show', 'show one key');
   add('usage', "show a key's usage and rejected requests");
@@ -107,7 +107,7 @@ export function addAdminCommands(program: Command, output: Output): void {
     .command('admin')
     .description('issue and revoke tokens of the admin API')
     .addHelpText('after', '\nExamples:\n  petstore admin list');
-  const add = (name: AdminAction, description: string, example: string): Command =>
+  const add = (name: AdminAction, description: string, example: string) =>
     addCommandTo(admin, output)<AdminOptions>(name, description, [example], async (options, id) =>
       (await import('./admin.actions.js')).runAdminAction(name, { ...options, id }),
     );

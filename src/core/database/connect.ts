@@ -67,7 +67,7 @@ async function assertKeepsStatements(options: PostgresDataSourceOptions): Promis
   const [one, two] = [new Client(config), new Client(config)];
   // Without a listener, a connection that breaks ends the process.
   for (const client of [one, two]) client.on('error', () => undefined);
-  const probe = (): Promise<unknown> => one.query({ name: 'petstore_probe', text: 'SELECT 1' });
+  const probe = () => one.query({ name: 'petstore_probe', text: 'SELECT 1' });
   try {
     await Promise.all([one.connect(), two.connect()]);
     await probe();

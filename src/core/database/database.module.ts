@@ -22,7 +22,7 @@ async function openDatabase(dataSource: DataSource, metrics: DatabaseMetrics): P
     database = new PostgresDatabase(dataSource as PostgresDataSource, metrics);
   }
   metrics.watchPool(() => database.pool());
-  const afterQuery = ({ executionTime = 0 }: { executionTime?: number }): void =>
+  const afterQuery = ({ executionTime = 0 }: { executionTime?: number }) =>
     metrics.observe('typeorm', performance.now() - executionTime);
   dataSource.subscribers.push({ afterQuery });
   return database;

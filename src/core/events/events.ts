@@ -17,10 +17,10 @@ export class Events {
 
   /** Emits an event in a later tick, so that no handler delays the response. */
   emit(name: string, event: object): void {
-    const emit = async (): Promise<void> => void (await this.emitter.emitAsync(name, event));
+    const emit = async () => void (await this.emitter.emitAsync(name, event));
     // Fails for a handler with `suppressErrors: false`, or a listener that was added to the emitter
     // itself.
-    const log = (err: unknown): void =>
+    const log = (err: unknown) =>
       this.logger.error({ err, event: name }, 'An event handler failed');
     setImmediate(() => void emit().catch(log));
   }

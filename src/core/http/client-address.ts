@@ -19,7 +19,7 @@ export function clientAddress({ ip, raw }: Pick<ApiRequest, 'ip' | 'raw'>): stri
 
 /** Warns once if `X-Forwarded-For` arrives although no proxy is trusted. */
 export function warnOfProxy(server: Server, logger: Logger): void {
-  const warn = ({ headers }: IncomingMessage): void => {
+  const warn = ({ headers }: IncomingMessage) => {
     if (headers['x-forwarded-for'] === undefined) return;
     server.off('request', warn);
     logger.warn(

@@ -100,7 +100,7 @@ export class Transport {
         return done(malformedError(new Error('an invalid Host or Transfer-Encoding')));
       }
       requestContext.run(request, () => {
-        const start = (): unknown => !reply.raw.destroyed && done();
+        const start = () => !reply.raw.destroyed && done();
         this.queue.enqueue(start, isProbe(request.raw.url!));
       });
     });

@@ -73,7 +73,7 @@ function binaryOf(
 function declarationOf({ controller, handler, key }: Operation) {
   const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key) as object;
   // The keys of Nest's metadata are `KIND:INDEX`.
-  const declares = (kind: RouteParamtypes): boolean =>
+  const declares = (kind: RouteParamtypes) =>
     Object.keys(parameters ?? {}).some((each) => each.startsWith(`${kind}:`));
   const isStrict = Reflect.hasMetadata(STRICT_INPUT, controller);
   const mayHaveQuery = declares(RouteParamtypes.QUERY) || !isStrict;

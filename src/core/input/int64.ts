@@ -44,7 +44,7 @@ function int64Rule(
   { minimum = INT64_MIN, maximum = INT64_MAX }: Range,
   read: (value: unknown) => unknown,
 ): PropertyDecorator {
-  const isWithin = (value: unknown): boolean =>
+  const isWithin = (value: unknown) =>
     typeof value === 'bigint' && value >= minimum && value <= maximum;
   return applyDecorators(
     Transform(({ value }) => read(value)),
@@ -61,7 +61,7 @@ function int64Rule(
 
 /** Member of a JSON body with a default: an integer within a range. */
 export function IsInteger(minimum: number, maximum: number): PropertyDecorator {
-  const isWithin = (value: unknown): boolean =>
+  const isWithin = (value: unknown) =>
     Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum;
   return applyDecorators(
     constrain('isInteger', `an integer between ${minimum} and ${maximum}`, isWithin),

@@ -20,7 +20,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  */
 export function parseBody(body: Buffer | undefined, maxValues: number): unknown {
   const repeated = new Set<string>();
-  const onDuplicateKey = ({ key }: { key: string }): void => void repeated.add(key);
+  const onDuplicateKey = ({ key }: { key: string }) => void repeated.add(key);
   let text = '';
   let value: unknown;
   try {

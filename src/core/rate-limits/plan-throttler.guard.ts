@@ -14,7 +14,7 @@ import { RateLimiter } from './rate-limiter.js';
 @Injectable()
 export class PlanThrottlerGuard extends ThrottlerGuard {
   private readonly operations = new PerOperation((handler, controller) => {
-    const metadata = (name: string): unknown =>
+    const metadata = (name: string) =>
       this.reflector.getAllAndOverride<unknown>(`${name}default`, [handler, controller]);
     return {
       isSkipped: metadata(THROTTLER_SKIP) === true,

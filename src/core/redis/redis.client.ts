@@ -186,7 +186,7 @@ function clusterOptions({ protocol, username, password }: URL): ClusterOptions {
 
 /** By default, a shard is connected with the first command for it, which would then time out. */
 async function connectShards(cluster: Cluster): Promise<void> {
-  const connectNew = async (): Promise<void> => {
+  const connectNew = async () => {
     if (cluster.status !== 'ready') return;
     const shards = cluster.nodes().filter(({ status }) => status === 'wait');
     await Promise.all(shards.map((shard) => shard.connect().catch(() => undefined)));

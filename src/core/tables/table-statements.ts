@@ -43,7 +43,7 @@ export function pageStatement(
   const bound = isContinued ? [...filters, key] : filters;
   const limit = `p${bound.length + 1}`;
   const orderBy = `"${key.name}"`;
-  const where = (prefix: string): string => {
+  const where = (prefix: string) => {
     const conditions = bound.map(
       (column, index) =>
         `"${column.name}" ${index < filters.length ? '=' : '>'} ${prefix}p${index + 1}`,

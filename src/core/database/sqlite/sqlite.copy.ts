@@ -86,7 +86,7 @@ export function restoreDatabase(backup: string, path: string): string[] {
 function lockAlone(path: string): () => void {
   const unlock = lockFile(path);
   const database = new Sqlite(path);
-  const release = (): void => {
+  const release = () => {
     database.close();
     unlock();
   };

@@ -65,7 +65,7 @@ export function identityOf(path: string): string | undefined {
 export function lockFile(path: string): () => void {
   createFile(path);
   const held = [lock(`${realpathSync(path)}-server`, path)];
-  const release = (): void => held.forEach((each) => each.close());
+  const release = () => held.forEach((each) => each.close());
   try {
     held.push(lock(join(tmpdir(), `petstore-${identityOf(path)}.lock`), path));
   } catch (error) {

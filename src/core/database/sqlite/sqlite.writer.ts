@@ -98,7 +98,7 @@ export class SqliteWriter {
   /** Runs a single statement on `connection`. */
   run<Result>(kind: WriteKind, statement: () => Result): Promise<Result> {
     return new Promise((resolve, reject) => {
-      const run = (): void => {
+      const run = () => {
         const { ended } = this.join(kind);
         const result = statement();
         ended.push({ resolve: () => resolve(result), reject });

@@ -50,7 +50,7 @@ export class FallbackStore
   }
 
   take(key: string, limits: Limits): Promise<Decision> {
-    const shared = async (): Promise<Decision> => {
+    const shared = async () => {
       const decision = await this.redis.take(key, limits, this.memory.banOf(key));
       this.memory.mirror({ key, ...decision });
       if (decision.newBan !== undefined) this.memory.restoreBan(key, decision.newBan);
