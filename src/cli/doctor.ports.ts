@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, isIPv6, type Server } from 'node:net';
+import { createServer, isIPv6 } from 'node:net';
 import type { Config } from '../core/config/config.js';
 import { explainAt } from '../core/config/fixes.js';
 import { fileOf } from '../core/database/data-source-options.js';
@@ -8,47 +8,46 @@ import { failed, type Finding, ok } from './doctor.findings.js';
 
 const TIMEOUT_MS = 1_000;
 
-/** The paths of this service on its ports, each with a part of the response. */
-const PROBES = [
-  ['', '/health/live', '"status":"ok"'],
-  ['admin', '/openapi.json', 'admin'],
-  ['metrics', '/metrics', 'petstore_'],
-] as const;
-type Probe = (typeof PROBES)[number];
+type Probe = ReturnType<typeof probesOf>[number];
 
 /** Listens on every port, as a start does. The server of this database may have them already. */
 export async function checkPorts(config: Config): Promise<Finding[]> {
   const file = fileOf(config.databaseUrl);
   const mayBeOwn = file === undefined || isServed(file);
-  // All are open at the same time: two of them may be equal.
-  const servers: Server[] = [];
   const findings: Finding[] = [];
-  for (const probe of PROBES) {
-    const [name, path, mark] = probe;
-    const [port, host] = addressOf(config, name);
+  for (const probe of probesOf(config)) {
+    const { prefix, port, host } = probe;
     // The system chooses a free port for `PORT=0`; the other two are turned off.
     if (port === 0) continue;
     const server = createServer();
-    servers.push(server);
     try {
       await once(server.listen(port, host), 'listening');
+      server.close();
     } catch (error) {
-      if (mayBeOwn && (await responds(port, host, path, mark))) continue;
-      const prefix = name && `${name.toUpperCase()}_`;
+      if (mayBeOwn && (await responds(probe))) continue;
       const { reason, fix } = explainAt('port', error, prefix, `correct ${prefix}PORT`);
       findings.push(failed('ports', `${prefix}PORT cannot be used: ${reason}`, fix));
     }
   }
-  for (const server of servers) server.close();
   return findings.length > 0 ? findings : [ok('ports', 'free, or used by the running server')];
 }
 
-function addressOf(config: Config, name: Probe[0]): [port: number, host: string] {
-  if (name === 'admin') return [config.adminPort, config.adminHost];
-  return name === '' ? [config.port, config.host] : [config.metricsPort, config.metricsHost];
+/** The ports of this service, each with a path and a part of its response. */
+function probesOf({ port, host, adminPort, adminHost, metricsPort, metricsHost }: Config) {
+  return [
+    { prefix: '', port, host, path: '/health/live', mark: '"status":"ok"' },
+    { prefix: 'ADMIN_', port: adminPort, host: adminHost, path: '/openapi.json', mark: 'admin' },
+    {
+      prefix: 'METRICS_',
+      port: metricsPort,
+      host: metricsHost,
+      path: '/metrics',
+      mark: 'petstore_',
+    },
+  ];
 }
 
-async function responds(port: number, host: string, path: string, mark: string): Promise<boolean> {
+async function responds({ port, host, path, mark }: Probe): Promise<boolean> {
   const address = isIPv6(host) ? `[${host}]` : host;
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
