@@ -8,13 +8,11 @@ import { isPage, type PageBody, stringifyJson } from './stringify-json.js';
 import { pathOf } from './target.js';
 import type { Transport } from './transport.js';
 
-/** Nest's `BaseExceptionFilter`, which a filter of an extension may extend, sends such a body. */
-function isErrorOfNest(body: unknown, status = 200): body is object {
-  return status >= 400 && (body as { statusCode?: unknown } | undefined)?.statusCode === status;
-}
-
-function toErrorBody(body: object, status: number): object {
-  return toApiError(new HttpException(body, status)).getResponse() as object;
+/** The Error body for what Nest's `BaseExceptionFilter` sends: filters of extensions extend it. */
+function sentBody(body: unknown, status = 200): unknown {
+  if (status < 400) return body;
+  if ((body as { statusCode?: unknown } | undefined)?.statusCode !== status) return body;
+  return toApiError(new HttpException(body as object, status)).getResponse();
 }
 
 /**
@@ -36,8 +34,7 @@ export class FastifyAdapter extends NestFastifyAdapter {
 
   override reply(reply: ApiReply, body: unknown, status?: number): ApiReply {
     if (isPage(body) && body.next !== undefined) this.linkToNext(reply, body);
-    const sent = isErrorOfNest(body, status) ? toErrorBody(body, status!) : body;
-    return super.reply(reply, sent, status);
+    return super.reply(reply, sentBody(body, status), status);
   }
 
   /** The URL has the query of this request, with an explicit limit and the next cursor. */

@@ -92,10 +92,11 @@ export class IdempotencyService {
   /** @throws {ApiError} 422 if the record is of another request */
   private async find(request: IdempotentRequest) {
     const { clientId, idempotencyKey } = request;
-    const parameters = [clientId, idempotencyKey, this.expiredMs()];
     const [record] = await this.database.query<Pick<IdempotencyRecord, 'bodyDigest' | 'response'>>(
       FIND,
-      ...parameters,
+      clientId,
+      idempotencyKey,
+      this.expiredMs(),
     );
     if (record === undefined) return undefined;
     const { bodyDigest, response } = record;

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { Config } from '../config/config.js';
-import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { clientAddress } from '../http/client-address.js';
 import { CHALLENGE } from '../errors/to-api-error.js';
@@ -104,7 +103,10 @@ export class Authenticator {
       throw error;
     }
     request.formerCaller = rejected?.caller;
-    if (reason === 'address_not_allowed') throw addressNotAllowed(request);
+    if (reason === 'address_not_allowed') {
+      const address = clientAddress(request);
+      throw errors.address_not_allowed(`The API key may not be used from ${address}`);
+    }
     this.failures.inc({ reason });
     const challenge = token === undefined ? CHALLENGE : `${CHALLENGE}, error="invalid_token"`;
     const options = { headers: { 'WWW-Authenticate': challenge } };
@@ -125,11 +127,6 @@ export class Authenticator {
     const key = addressRateLimitKey(clientAddress(request));
     return { key, limits: this.addressLimits };
   }
-}
-
-function addressNotAllowed(request: ApiRequest): ApiError {
-  const address = clientAddress(request);
-  return errors.address_not_allowed(`The API key may not be used from ${address}`);
 }
 
 /**

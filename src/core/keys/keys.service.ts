@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { IsNull } from 'typeorm';
-import type { ApiError } from '../errors/api-error.js';
 import { errors } from '../errors/errors.js';
 import { invalidRequest } from '../input/invalid-request.js';
 import { BanRepository } from '../rate-limits/bans/ban.repository.js';
@@ -82,7 +81,12 @@ export class KeysService {
       const withdrawableBy = by.actor.type === 'key' ? id : null;
       const agreed = await withdrawSuccessor(replaced, withdrawableBy, keys);
       const { length } = await keys.findUsable(replaced.clientId, nowMs);
-      if (length >= MAX_USABLE) throw tooManyKeys(length);
+      if (length >= MAX_USABLE) {
+        throw errors.key_already_rotated(
+          `The client already has ${length} valid keys: revoke one, or wait until a grace period ` +
+            'ends',
+        );
+      }
       const terms = { ...replaced, createdAt: nowMs, expiresAt: agreed, withdrawableBy };
       const issued = await keys.insert(terms);
       const expiresAt = Math.min(nowMs + graceMs, agreed ?? Infinity);
@@ -182,12 +186,6 @@ async function withdrawSuccessor(
   throw errors.key_already_rotated(
     `The key ${id} was already replaced by ${replacedBy}, which was used, or rotated or changed ` +
       'by an operator',
-  );
-}
-
-function tooManyKeys(count: number): ApiError {
-  return errors.key_already_rotated(
-    `The client already has ${count} valid keys: revoke one, or wait until a grace period ends`,
   );
 }
 
