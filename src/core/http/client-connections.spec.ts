@@ -92,6 +92,18 @@ describe(ClientConnections.name, () => {
     expect(polite.destroyed).toBe(false);
   });
 
+  it('parses no further request of a client that it disconnects', async () => {
+    let parsed = 0;
+    await listen(collect);
+    server.on('request', () => parsed++);
+    await once(open(REQUEST.repeat(2_000)), 'close');
+    expect(parsed).toBe(33);
+    const next = open(REQUEST);
+    await areStarted(2);
+    started[1]!();
+    await eventually(() => Promise.resolve(next.text().endsWith('ok')));
+  });
+
   it('rejects a malformed message once, after the earlier response', async () => {
     await listen(collect);
     const socket = open(`${REQUEST}nonsense\r\n\r\n`);

@@ -66,7 +66,7 @@ export class ClientConnections {
   createServer(options: ServerOptions, handler: RequestListener): Server {
     const server = new DrainableServer({
       ...options,
-      IncomingMessage: JoinedRequest,
+      IncomingMessage: BoundedRequest,
       ServerResponse: SingleChunkResponse as typeof ServerResponse,
     });
     this.servers.push(server);
@@ -209,10 +209,25 @@ export class ClientConnections {
   }
 }
 
-/** Joins the chunks of a body until it is read: a chunk of one byte would occupy 75. */
-class JoinedRequest extends IncomingMessage {
+/**
+ * - The chunks of a body are joined until it is read: a chunk of one byte would occupy 75.
+ * - Node would parse all that it has read from a connection, up to 2,400 requests, even if the
+ *   connection was closed at one of the first. It parses nothing after an upgrade.
+ */
+class BoundedRequest extends IncomingMessage {
+  private readonly isTooLate = this.socket.destroyed;
+  private asksForUpgrade: boolean | null = null;
   private joined: Buffer = NOTHING;
   private size = 0;
+
+  /** Set by Node. */
+  get upgrade(): boolean | null {
+    return this.isTooLate || this.asksForUpgrade;
+  }
+
+  set upgrade(value) {
+    this.asksForUpgrade = value;
+  }
 
   override push(chunk: Buffer | null): boolean {
     if (chunk === null || this.readableFlowing !== null) {
