@@ -22,6 +22,9 @@ export class CreateWebhookDeliveries1764806400000 implements MigrationInterface 
     await queryRunner.query(
       `CREATE INDEX "webhook_deliveries_next" ON "webhook_deliveries" ("status", "next_at", "id")`,
     );
+    await queryRunner.query(
+      `CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" ("endpoint", "status", "next_at")`,
+    );
   }
 
   async down(queryRunner: QueryRunner): Promise<void> {

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Clock, Logger, stringifyJson } from 'pet-store-service';
-import { LessThan, LessThanOrEqual, type Repository } from 'typeorm';
+import { In, LessThan, LessThanOrEqual, type Repository } from 'typeorm';
 import { Delivery } from './delivery.entity.js';
 import { WebhookSettings } from './settings.js';
 
@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const RETRY_AFTER_SECONDS = [5, 300, 1_800, 7_200, 18_000, 36_000];
 /** After the attempt at this age, a delivery is dead. */
 const GIVE_UP_AFTER_MS = 24 * HOUR_MS;
-const KEEP_DEAD_MS = 30 * 24 * HOUR_MS;
+const KEEP_MS = 30 * 24 * HOUR_MS;
 const TIMEOUT_MS = 10_000;
 /** How long a node has a delivery to itself. If the node ends, another one takes over. */
 const LEASE_MS = 60_000;
@@ -19,12 +19,15 @@ const BATCH = 50;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Delivers each event at least once to each endpoint, in no particular order. */
+/**
+ * Delivers each event at least once to each endpoint, in no particular order. Each endpoint has
+ * passes of its own, so that one that hangs delays no other.
+ */
 @Injectable()
 export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly stopping = new AbortController();
   private timer?: NodeJS.Timeout;
-  private running?: Promise<void>;
+  private readonly running = new Map<string, Promise<void>>();
 
   constructor(
     @InjectRepository(Delivery) private readonly table: Repository<Delivery>,
@@ -34,13 +37,15 @@ export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => this.run(), 1_000);
+    const { webhooksUrls, webhooksOperatorUrls = webhooksUrls } = this.settings;
+    const endpoints = new Set(`${webhooksUrls},${webhooksOperatorUrls}`.split(','));
+    this.timer = setInterval(() => endpoints.forEach((each) => this.run(each)), 1_000);
   }
 
   async onModuleDestroy(): Promise<void> {
     clearInterval(this.timer);
     this.stopping.abort();
-    await this.running;
+    await Promise.all(this.running.values());
   }
 
   add(type: string, data: object, at: Date): Promise<void> {
@@ -62,21 +67,26 @@ export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy {
       createdAt,
       nextAt: createdAt,
     };
-    await this.table.insert(urls.split(',').map((endpoint) => ({ ...event, endpoint })));
-    this.run();
+    const endpoints = urls.split(',');
+    await this.table.insert(endpoints.map((endpoint) => ({ ...event, endpoint })));
+    endpoints.forEach((each) => this.run(each));
   }
 
-  private run(): void {
-    this.running ??= this.deliverDue()
+  private run(endpoint: string): void {
+    if (this.running.has(endpoint)) return;
+    const pass = this.deliverDue(endpoint)
       .catch((err: unknown) => this.logger.error({ err }, 'Webhooks could not be delivered'))
-      .finally(() => (this.running = undefined));
+      .finally(() => this.running.delete(endpoint));
+    this.running.set(endpoint, pass);
   }
 
-  private async deliverDue(): Promise<void> {
+  private async deliverDue(endpoint: string): Promise<void> {
     const now = this.clock.now();
-    await this.table.delete({ status: 'dead', nextAt: LessThan(iso(now - KEEP_DEAD_MS)) });
+    // The dead ones, and those of an endpoint that is no longer in the settings.
+    const old = { status: In(['pending', 'dead']), nextAt: LessThan(iso(now - KEEP_MS)) };
+    await this.table.delete(old);
     const due = await this.table.find({
-      where: { status: 'pending', nextAt: LessThanOrEqual(iso(now)) },
+      where: { endpoint, status: 'pending', nextAt: LessThanOrEqual(iso(now)) },
       order: { nextAt: 'ASC' },
       take: BATCH,
     });

@@ -4,6 +4,7 @@ import { Column, Entity, Generated, Index, PrimaryColumn } from 'typeorm';
 /** One event for one endpoint. A delivered one is deleted. */
 @Entity('webhook_deliveries')
 @Index('webhook_deliveries_next', ['status', 'nextAt', 'id'])
+@Index('webhook_deliveries_due', ['endpoint', 'status', 'nextAt'])
 export class Delivery {
   @PrimaryColumn({ type: 'bigint', transformer: bigintColumn })
   @Generated('increment')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -18,6 +18,7 @@ interface Received {
   path: string;
   headers: Record<string, string>;
   payload: string;
+  response: ServerResponse;
 }
 
 const { TEST_DATABASE_URL } = process.env;
@@ -42,12 +43,13 @@ describe('webhooks', () => {
   let store: TestStore;
   let key: string;
   let status: number;
+  let hanging: string | undefined;
   let received: Received[] = [];
   const receiver = createServer((request, response) => {
     void textOf(request).then((payload) => {
       const headers = request.headers as Record<string, string>;
-      received.push({ path: request.url!, headers, payload });
-      response.writeHead(status).end();
+      received.push({ path: request.url!, headers, payload, response });
+      if (request.url !== hanging) response.writeHead(status).end();
     });
   });
 
@@ -58,6 +60,7 @@ describe('webhooks', () => {
   after(() => receiver.close());
   beforeEach(async () => {
     status = 204;
+    hanging = undefined;
     received = [];
     const { port } = receiver.address() as AddressInfo;
     const WEBHOOKS_URLS = `http://127.0.0.1:${port}/hook`;
@@ -155,5 +158,16 @@ describe('webhooks', () => {
     assert.equal(rejected.status, 403);
     store.clock.advance(31 * 24 * HOUR_SECONDS);
     await eventually(async () => (await deadLetters()).length === 0);
+  });
+
+  // The last test: on PostgreSQL, its rows stay.
+  it('are not delayed by an endpoint that hangs', async () => {
+    hanging = '/operator';
+    const limited = await store.issueKey({ perMinute: 4, perDay: 1_000 });
+    for (let request = 0; request < 4; request++) await store.fetch('/v1/pets', { key: limited });
+    await eventually(() => received.length > 0);
+    await createPet();
+    await eventually(() => received.some(({ path }) => path === '/hook'));
+    assert.equal(received[0]!.response.destroyed, false);
   });
 });
