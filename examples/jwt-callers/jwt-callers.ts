@@ -12,9 +12,9 @@ export interface JwtCallersOptions {
 }
 
 interface Claims {
-  client_id?: string;
+  client_id?: unknown;
   /** Separated by spaces (RFC 9068). */
-  scope?: string;
+  scope?: unknown;
   plan?: 'free' | 'pro' | 'business';
 }
 
@@ -31,12 +31,10 @@ function verifierOf({ issuer, audience, keys }: JwtCallersOptions): TokenVerifie
           algorithms: ['ES256', 'EdDSA', 'RS256'],
           requiredClaims: ['sub', 'exp'],
         });
-        return {
-          clientId: payload.client_id ?? payload.sub!,
-          scopes: payload.scope?.split(' ') ?? [],
-          plan: payload.plan ?? 'free',
-          expiresAt: payload.exp!,
-        };
+        const { plan = 'free', scope = '', exp } = payload;
+        const clientId = payload.client_id ?? payload.sub;
+        if (typeof clientId !== 'string' || typeof scope !== 'string') return undefined;
+        return { clientId, scopes: scope.match(/\S+/g) ?? [], plan, expiresAt: exp! };
       } catch (error) {
         const isToken =
           error instanceof errors.JOSEError && !PROVIDER_FAILURES.includes(error.code);

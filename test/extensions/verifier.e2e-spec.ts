@@ -47,6 +47,15 @@ describe('callers with a token (JWT) of an identity provider', () => {
     expect((await writer.post('/v1/pets', pet, idempotent)).json()).toEqual(first.json());
   });
 
+  it.each([
+    ['a client that is a number', { client_id: 5 }],
+    ['a client of more than 255 characters', { sub: 'x'.repeat(256) }],
+    ['an array of scopes', { scope: ['pets:read'] }],
+  ])('rejects a token with %s', async (_title, claims) => {
+    const client = await withToken(claims);
+    expectError(await client.get('/v1/pets'), 401, 'invalid_api_key');
+  });
+
   it('counts all tokens of a client together', async () => {
     const [one, other] = [await withToken({ client_id: 'a' }), await withToken({ client_id: 'a' })];
     await one.get('/v1/pets');
@@ -121,7 +130,12 @@ describe('a verifier', () => {
       expired: [{ ...caller, expiresAt: now }, 401],
       // One of the service: what is stored for it by its id would be that of another client.
       own: [{ ...caller, clientId: 'key_zoo' }, 401],
-      nobody: [{ ...caller, clientId: '' }, 503],
+      // Extensions store ids: in PostgreSQL, a text has no NUL.
+      longest: [{ ...caller, clientId: '🐕'.repeat(255) }, 200],
+      long: [{ ...caller, clientId: 'c'.repeat(256) }, 401],
+      nul: [{ ...caller, clientId: 'a\0' }, 401],
+      lone: [{ ...caller, clientId: '\ud83d' }, 401],
+      nobody: [{ ...caller, clientId: '' }, 401],
       number: [{ ...caller, clientId: 7 }, 503],
       scope: [{ ...caller, scopes: 'pets:read' }, 503],
       minute: [{ ...caller, limits: { perMinute: 0, perDay: 9 } }, 503],
@@ -141,7 +155,7 @@ describe('a verifier', () => {
       expect([token, answer.status]).toEqual([token, status]);
     }
     const failures = lines.filter(({ level }) => level === 'warn').map(({ details }) => details);
-    expect(failures).toHaveLength(7);
+    expect(failures).toHaveLength(6);
     for (const { err } of failures) expect(err.message).toContain('extension rows: ');
     expect(failures.at(-1).err.cause.message).toContain('plan "gold"');
   });

@@ -11,8 +11,9 @@ import type { Caller } from './caller.js';
 /** The caller that a token identifies. */
 export interface VerifiedCaller {
   /**
-   * Requests with the same client id share their counters and bans. A token whose id begins with
-   * `key_`, as those of the service do, is not valid.
+   * Requests with the same client id share their counters and bans: 1 to 255 printable characters.
+   * A token with another id, or one that begins with `key_`, as those of the service do, is not
+   * valid.
    */
   readonly clientId: string;
   readonly scopes: readonly string[];
@@ -47,7 +48,7 @@ export const VERIFIERS = Symbol('verifiers');
 const BEARER_TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 /** Keys and admin tokens are never shown to a verifier. */
 const OWN_TOKEN = /^ps[ka]_/;
-const OWN_ID = /^key_/;
+const CLIENT_ID = /^(?!key_)\P{C}{1,255}$/u;
 const TIMEOUT_MS = 5_000;
 const ID_LENGTH = 22;
 
@@ -86,7 +87,7 @@ export class Verifiers implements OnModuleInit {
     for (const { extension, verifier } of this.verifiers) {
       try {
         const verified = await withTimeout(TIMEOUT_MS, Promise.resolve(verifier.verify(token)));
-        if (!verified || OWN_ID.test(verified.clientId)) continue;
+        if (!verified || !CLIENT_ID.test(verified.clientId)) continue;
         const caller = toCaller(verified, this.plans);
         return caller.expiresAtMs > this.clock.now() ? caller : undefined;
       } catch (cause) {
@@ -105,7 +106,7 @@ function toCaller(verified: VerifiedCaller, plans: Plans): Caller {
   const { clientId, scopes, plan = 'enterprise', expiresAt = Infinity } = verified;
   const limits = verified.limits ?? plans.of(plan);
   const faults = [
-    ...(typeof clientId === 'string' && clientId !== '' ? [] : ['clientId must be a text']),
+    ...(typeof clientId === 'string' ? [] : ['clientId must be a text']),
     ...(Array.isArray(scopes) ? [] : ['scopes must be an array']),
     ...(arePlanLimits(limits) ? [] : [`limits, or those of plan "${plan}", are not valid`]),
     ...(expiresAt > 0 ? [] : ['expiresAt must be Unix seconds']),
