@@ -1,4 +1,5 @@
 import stringWidth from 'string-width';
+import { withoutKeys } from '../core/errors/api-error.js';
 
 /** A failure that the printed result describes: exit code 1. */
 export class FailedError extends Error {}
@@ -72,10 +73,9 @@ export class Output {
   /** Prints one line. Characters that a terminal would interpret are escaped. */
   error(message: string): void {
     const escape = (text: string) => `\\u${text.codePointAt(0)!.toString(16).padStart(4, '0')}`;
-    const line = message
+    const line = withoutKeys(message)
       .trim()
       .replace(/\s*\n\s*/g, ' ')
-      .replace(/(ps[ka]_)\w{20,}/g, '$1...')
       .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, escape);
     this.err(`${line}\n`);
   }

@@ -15,6 +15,11 @@ export interface ErrorDefinition<Code extends string = string> {
   readonly meaning: string;
 }
 
+/** Shortens keys and admin tokens to their prefix: a caller may send one in the wrong place. */
+export function withoutKeys(text: string): string {
+  return text.replace(/(ps[ka]_)\w{20,}\.*/g, '$1...');
+}
+
 /**
  * An error response, created by the factories of `defineErrors`. The client receives `message`, but
  * not `cause`.
@@ -28,7 +33,7 @@ export class ApiError<Code extends string = string> extends HttpException {
     message: string,
     { headers, cause }: ApiErrorOptions = {},
   ) {
-    super({ code, message, status }, status, { cause });
+    super({ code, message: withoutKeys(message), status }, status, { cause });
     this.code = code;
     this.headers = headers;
   }

@@ -136,6 +136,16 @@ describe(InputPipe.name, () => {
     await expect(query(polluted)).rejects.toEqual(rejected('"__proto__" is not a known query'));
   });
 
+  it('repeats no key that was sent as a name', async () => {
+    const key = `psk_${'a1'.repeat(24)}b`;
+    await expect(body({ note: 'x', [key]: 1 })).rejects.toEqual(
+      rejected(/^"psk_\.\.\." is not a known member$/),
+    );
+    await expect(query({ [key]: ['1', '2'] })).rejects.toEqual(
+      rejected(/^psk_\.\.\. appears more than once; "psk_\.\.\." is not a known query parameter$/),
+    );
+  });
+
   it('leaves single values to the pipes of the parameter, as Nest does', async () => {
     const single = (metatype: unknown, value: unknown = '5') =>
       pipe.transform(value, { type: 'query', data: 'page', metatype: metatype as Class<unknown> });
