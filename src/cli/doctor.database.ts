@@ -20,6 +20,7 @@ import {
   setSequence,
 } from '../core/database/sequences.js';
 import { assertNotForeign } from '../core/database/sqlite/sqlite.copy.js';
+import { assertNotMoved } from '../core/database/sqlite/sqlite.file.js';
 import { quoted } from '../core/database/transfer.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 import { plansInUse } from '../core/keys/key-cache.js';
@@ -43,6 +44,7 @@ export async function checkDatabase(
   if (file !== undefined && !existsSync(file)) {
     const fix = 'run petstore migrate or petstore serve to create it, or set DATABASE_URL';
     try {
+      assertNotMoved(file);
       accessSync(existingFolderOf(file), constants.W_OK | constants.X_OK);
     } catch (error) {
       const { reason, fix: access } = explainAt('sqlite', error, file, fix);

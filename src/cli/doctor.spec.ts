@@ -5,6 +5,7 @@ import fs, {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   utimesSync,
   writeFileSync,
@@ -124,6 +125,13 @@ describe('petstore doctor', () => {
       () => (rmSync(file), execute('CREATE TABLE other (id)')()),
       /petstore\.db is not a database of this service$/,
       /^set DATABASE_URL to another file$/,
+    ],
+    [
+      'failed',
+      'database',
+      () => renameSync(file, `${file}-wal`),
+      /no database at .*petstore\.db, but its write-ahead log .*petstore\.db-wal$/,
+      /^put the database back, or move .*petstore\.db-wal away$/,
     ],
     [
       'failed',

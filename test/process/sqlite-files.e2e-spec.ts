@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   linkSync,
   readdirSync,
   renameSync,
@@ -10,8 +11,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from '../support/client.js';
 import { expectError } from '../support/expectations.js';
 import { Workplace } from '../support/petstore-process.js';
+import { jsonInProcess } from '../support/run-program.js';
 import { startService } from '../support/start-service.js';
 
 const rex = { name: 'Rex', categoryId: 7 };
@@ -73,5 +76,30 @@ describe('the files of the embedded database', () => {
     expectError(await client.post('/v1/pets', rex), 503, 'service_unavailable');
     expectError(await client.get('/v1/pets'), 503, 'service_unavailable');
     expect((await client.get('/health/ready')).status).toBe(503);
+  });
+
+  it('no command creates a database in place of a moved one', async () => {
+    using workplace = new Workplace({ LOG_LEVEL: 'silent' });
+    const { databaseFile: file } = workplace;
+    const json = (command: string) => jsonInProcess(`sqlite:${file}`, ...command.split(' '));
+    await json('migrate');
+    const { key } = await json('keys issue --name x --plan free');
+    const server = await workplace.serve();
+    expect((await new Client(server.origin, key).post('/v1/pets', rex)).status).toBe(201);
+    renameSync(file, `${file}.moved`);
+    const rejectAll = async (reason: string): Promise<void> => {
+      for (const command of ['migrate', 'seed --pets 1', 'keys list']) {
+        await expect(json(command)).rejects.toThrow(reason);
+      }
+      expect(existsSync(file)).toBe(false);
+    };
+    await rejectAll(`a server runs on ${file}, but that file was moved; put it back`);
+    await server.stop('SIGKILL');
+    await rejectAll(`there is no database at ${file}, but its write-ahead log ${file}-wal; put`);
+    await expect(workplace.serve()).rejects.toThrow('-wal; put the database back, or move ');
+    renameSync(`${file}.moved`, file);
+    const next = await workplace.serve();
+    const pets = await new Client(next.origin, key).get('/v1/pets');
+    expect(pets.json()).toMatchObject([rex]);
   });
 });

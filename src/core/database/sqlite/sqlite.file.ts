@@ -10,6 +10,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
+import { ExplainedError } from '../../config/fixes.js';
 import { isBusy } from '../database-error.js';
 
 const OWNER_ONLY = 0o600;
@@ -20,9 +21,13 @@ const BUSY_TIMEOUT_MS = 500;
 
 export class DatabaseServedError extends Error {}
 
-/** Creates a file for its owner only, with its directory, if there is none. */
+/**
+ * Creates a file for its owner only, with its directory, if there is none.
+ * @throws {ExplainedError} see `assertNotMoved`
+ */
 export function createFile(path: string): void {
   if (path === ':memory:') return;
+  assertNotMoved(path);
   // `mkdirSync()` never returns below /proc, nor from a relative path in a working directory that
   // was removed.
   const directory = dirname(resolve(path));
@@ -30,6 +35,22 @@ export function createFile(path: string): void {
   if (isMissing && directory.startsWith('/proc/')) throw new Error(`cannot create ${directory}`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   closeSync(openSync(path, 'a', OWNER_ONLY));
+}
+
+/**
+ * In a new database at the path of a moved one, SQLite would delete the write-ahead log, which may
+ * hold the only copy of acknowledged writes.
+ * @throws {ExplainedError} if the file is missing, but its server runs or its log exists
+ */
+export function assertNotMoved(path: string): void {
+  if (existsSync(path)) return;
+  if (isServed(path)) {
+    throw new ExplainedError(`a server runs on ${path}, but that file was moved`, 'put it back');
+  }
+  const log = `${path}-wal`;
+  if (!existsSync(log)) return;
+  const fix = `put the database back, or move ${log} away`;
+  throw new ExplainedError(`there is no database at ${path}, but its write-ahead log ${log}`, fix);
 }
 
 /** Restricts the files of an open database to their owner. */
@@ -80,8 +101,7 @@ export function lockFile(path: string): () => void {
 
 /** Whether a server has the database at `path`. Changes nothing. */
 export function isServed(path: string): boolean {
-  if (!existsSync(path)) return false;
-  const file = `${realpathSync(path)}-server`;
+  const file = `${existsSync(path) ? realpathSync(path) : path}-server`;
   if (!existsSync(file)) return false;
   let database: Database | undefined;
   try {
