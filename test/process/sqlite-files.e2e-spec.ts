@@ -80,15 +80,17 @@ describe('the files of the embedded database', () => {
 
   it('no command creates a database in place of a moved one', async () => {
     using workplace = new Workplace({ LOG_LEVEL: 'silent' });
-    const { databaseFile: file } = workplace;
+    const { databaseFile: file, directory } = workplace;
     const json = (command: string) => jsonInProcess(`sqlite:${file}`, ...command.split(' '));
     await json('migrate');
+    await json(`backup ${directory}/backup.db`);
     const { key } = await json('keys issue --name x --plan free');
     const server = await workplace.serve();
     expect((await new Client(server.origin, key).post('/v1/pets', rex)).status).toBe(201);
     renameSync(file, `${file}.moved`);
+    const restore = `restore ${directory}/backup.db --yes`;
     const rejectAll = async (reason: string): Promise<void> => {
-      for (const command of ['migrate', 'seed --pets 1', 'keys list']) {
+      for (const command of ['migrate', 'seed --pets 1', 'keys list', restore]) {
         await expect(json(command)).rejects.toThrow(reason);
       }
       expect(existsSync(file)).toBe(false);
