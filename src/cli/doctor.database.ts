@@ -45,7 +45,7 @@ export async function checkDatabase(
     const fix = 'run petstore migrate or petstore serve to create it, or set DATABASE_URL';
     try {
       assertNotMoved(file);
-      accessSync(existingFolderOf(file), constants.W_OK | constants.X_OK);
+      accessSync(`${existingFolderOf(file)}/`, constants.W_OK | constants.X_OK);
     } catch (error) {
       const { reason, fix: access } = explainAt('sqlite', error, file, fix);
       return [failed('database', reason, access)];
@@ -215,7 +215,7 @@ function checkSchema(ran: readonly string[], known: readonly string[], isSqlite:
   return ok('schema', `up to date, migrations: ${known.length}`);
 }
 
-/** The folder of a file, or the nearest one above it that exists. */
+/** The folder of a file, or the nearest one above it that exists. It may be a file itself. */
 function existingFolderOf(file: string): string {
   const folder = dirname(resolve(file));
   return existsSync(folder) ? folder : existingFolderOf(folder);

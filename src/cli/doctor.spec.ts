@@ -135,6 +135,13 @@ describe('petstore doctor', () => {
     ],
     [
       'failed',
+      'database',
+      () => (process.env['DATABASE_URL'] = `sqlite:${process.execPath}/petstore.db`),
+      /^ENOTDIR/,
+      /^correct DATABASE_URL: a part of the path .* is not a folder$/,
+    ],
+    [
+      'failed',
       'clock',
       () => utimesSync(file, FUTURE, FUTURE),
       /^latest write is 259\d{3}\.\d s ahead of this machine$/,
