@@ -235,6 +235,13 @@ describe('petstore doctor', () => {
     );
   });
 
+  it('does not check the rights of a file of another program', async () => {
+    writeFileSync(file, 'x'.repeat(9_999), { mode: 0o644 });
+    const { out } = await run('doctor');
+    expect(out).toContain('file is not a database');
+    expect(out).not.toContain('chmod');
+  });
+
   it('reports two equal ports', async () => {
     const port = String(await freePort());
     const of = await findings(() => Object.assign(process.env, { PORT: port, ADMIN_PORT: port }));

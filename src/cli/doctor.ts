@@ -3,6 +3,7 @@ import { DataSource, type EntityMetadata } from 'typeorm';
 import { type Config, ConfigError, loadConfig } from '../core/config/config.js';
 import { ExplainedError } from '../core/config/fixes.js';
 import { fileOf } from '../core/database/data-source-options.js';
+import { assertNotForeign } from '../core/database/sqlite/sqlite.copy.js';
 import { nameOf } from '../extensions/define.js';
 import { settingsOf } from '../extensions/settings.js';
 import { loadAllExtensions } from '../built-in.js';
@@ -63,7 +64,8 @@ async function examine(options: CommonOptions): Promise<Finding[]> {
  */
 function checkFiles({ databaseUrl }: Config): Finding[] {
   const database = fileOf(databaseUrl);
-  const files = database === undefined ? [] : ['', '-wal', '-shm'].map((end) => database + end);
+  const isChecked = database !== undefined && isOwn(database);
+  const files = isChecked ? ['', '-wal', '-shm'].map((end) => database + end) : [];
   const findings = [...files, '.env'].flatMap((path) => {
     const status = existsSync(path) ? statSync(path) : undefined;
     if (!status?.isFile() || (status.mode & OTHERS) === 0) return [];
@@ -71,6 +73,16 @@ function checkFiles({ databaseUrl }: Config): Finding[] {
     return [severity('files', `other users can read ${path}`, `chmod 600 ${path}`)];
   });
   return findings.length > 0 ? findings : [ok('files', 'readable only by their owner')];
+}
+
+/** The rights of another program's file are its own matter. */
+function isOwn(path: string): boolean {
+  try {
+    assertNotForeign(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The service speaks no TLS, so an https address means a proxy. */

@@ -13,7 +13,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 /**
  * Leaves a file that cannot be read to the caller.
- * @throws {ExplainedError} if the tables belong to another program
+ * @throws {ExplainedError} if the file is not SQLite's, or its tables belong to another program
  */
 export function assertNotForeign(path: string): void {
   let database: Sqlite.Database | undefined;
@@ -21,8 +21,9 @@ export function assertNotForeign(path: string): void {
     database = new Sqlite(path, { fileMustExist: true, timeout: 0 });
     const tables = database.prepare('SELECT name FROM sqlite_master').pluck().all();
     if (tables.length === 0 || tables.includes(MIGRATIONS_TABLE)) return;
-  } catch {
-    return;
+  } catch (error) {
+    if ((error as { code: string }).code !== 'SQLITE_NOTADB') return;
+    throw explainAt('sqlite', error, path, '');
   } finally {
     database?.close();
   }
