@@ -26,8 +26,8 @@ describeWith('redis', 'with counters in Redis', (program) => {
     server = keep(await RedisServer.start(program));
   });
 
-  const connect = async (): Promise<RedisStore> => {
-    const client = await connectRedis(server.url, { timeoutMs: PATIENCE_MS });
+  const connect = async (url = server.url): Promise<RedisStore> => {
+    const client = await connectRedis(url, { timeoutMs: PATIENCE_MS });
     clients.push(client);
     return new RedisStore(client, SUITE_CONFIG);
   };
@@ -60,6 +60,18 @@ describeWith('redis', 'with counters in Redis', (program) => {
     const store = new FallbackStore(await connect(), memory, logger);
     return { store, restoreBan: (key, ban) => memory.restoreBan(key, ban), close };
   });
+
+  it.each(['time', 'hmget', 'hset', 'expire'])(
+    'fails the probe for a user that may not run %s',
+    async (command) => {
+      const rights = ['reset', 'on', '>secret', '~petstore:*', '+@all', `-${command}`];
+      await server.call('ACL', 'SETUSER', 'limited', ...rights);
+      const store = await connect(server.url.replace('//', '//limited:secret@'));
+      const failure: unknown = await store.probe('none').catch((error: unknown) => error);
+      await close();
+      expect(String(failure)).toContain('grant the rights');
+    },
+  );
 });
 
 /** The store as a node uses it that knows only the bans of the database. */

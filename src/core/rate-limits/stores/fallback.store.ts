@@ -18,7 +18,7 @@ const PROBE_INTERVAL_MS = 100;
  * - Every reply of Redis is mirrored in memory, so counting continues from there. Counts of an
  *   outage are not transferred to Redis: n nodes admit up to n times what was left of the quota
  *   according to the last reply that each of them received.
- * - Probes find out when Redis is back: they write to the slot of Redis that failed. The node
+ * - Probes find out when Redis is back: they count in the slot of Redis that failed. The node
  *   returns with the first reply. Idle nodes probe too, so their reported mode is current.
  * - Bans, and their ends, reach every node through the database, and Redis with the next request of
  *   the client.

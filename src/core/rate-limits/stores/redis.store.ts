@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.js';
 import type { RedisClient, Script } from '../../redis/redis.client.js';
 import { DAY_MS, MINUTE_MS } from '../../time/windows.js';
 import { type Ban, MERGE_BANS_LUA, NEXT_BAN_LUA } from '../bans/bans.js';
-import type { Limits } from '../limits.js';
+import { type Limits, MAX_QUOTA } from '../limits.js';
 import { isClient } from '../rate-limit-key.js';
 import type { Decision, WindowCount } from './rate-limit-store.js';
 
@@ -114,12 +114,6 @@ return {used, now, ends - now}
 `,
 };
 
-/** A write, because a full or read-only Redis must not count as a working one. */
-const PROBE: Script = {
-  name: 'petstoreProbe',
-  lua: `return redis.call('SET', KEYS[1], 1, 'EX', 60)`,
-};
-
 /** The second number is the time of Redis. */
 type Reply = [number, number, number, number, number, number, number, number, number];
 
@@ -132,7 +126,7 @@ export class RedisStore {
     private readonly client: RedisClient,
     private readonly config: Config,
   ) {
-    for (const script of [TAKE, PEEK, COUNT, PROBE]) client.define(script);
+    for (const script of [TAKE, PEEK, COUNT]) client.define(script);
   }
 
   /** @param known the last ban of the client that this node knows */
@@ -146,28 +140,29 @@ export class RedisStore {
     const threshold = client ? banAfterRejections : 0;
     const args: (number | string)[] = [...banArguments(known), perMinute, perDay, threshold];
     args.push(banSeconds * 1000, client ? 1 : 0);
-    return toDecision(await this.run(TAKE, key, args));
+    return toDecision(await this.run(TAKE, nameOf(key), args));
   }
 
   async peek(key: string, known: Ban | undefined): Promise<Decision> {
-    return toDecision(await this.run(PEEK, key, banArguments(known)));
+    return toDecision(await this.run(PEEK, nameOf(key), banArguments(known)));
   }
 
   async count(key: string, windowMs: number): Promise<WindowCount> {
-    const [used, , endsInMs] = await this.run(COUNT, key, [windowMs]);
+    const [used, , endsInMs] = await this.run(COUNT, nameOf(key), [windowMs]);
     return { used, endsInMs };
   }
 
-  /** Rejects unless Redis accepts writes in the slot of this key. */
+  /** Rejects unless Redis runs `take()`, with its writes, in the slot of this key. */
   async probe(key: string): Promise<void> {
-    await this.client.run(PROBE, `${nameOf(key)}:probe`);
+    const args = [...banArguments(undefined), MAX_QUOTA, MAX_QUOTA, 0, 0, 0];
+    await this.run(TAKE, `${nameOf(key)}:take`, args);
   }
 
-  private async run(script: Script, key: string, args: (number | string)[]): Promise<Reply> {
+  private async run(script: Script, name: string, args: (number | string)[]): Promise<Reply> {
     for (;;) {
       const sentAtMs = performance.now();
       const deadlineMs = Math.ceil(sentAtMs + this.clockOffsetMs) + this.client.timeoutMs;
-      const reply = (await this.client.run(script, nameOf(key), [...args, deadlineMs])) as Reply;
+      const reply = (await this.client.run(script, name, [...args, deadlineMs])) as Reply;
       this.clockOffsetMs = reply[1] + 1 - sentAtMs;
       // In time for this process: the clock of Redis was set, or that of its shard differs.
       if (reply[0] !== EXPIRED) return reply;
