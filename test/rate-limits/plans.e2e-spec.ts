@@ -1,8 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startAdminService } from '../support/admin.js';
+import { eventually } from '../support/eventually.js';
+import { expectError } from '../support/expectations.js';
 import { metricValue } from '../support/metrics.js';
-import { runInProcess } from '../support/run-program.js';
+import { recordedLog } from '../support/recorded-log.js';
+import { jsonInProcess, runInProcess } from '../support/run-program.js';
 import { startAndClose, startService } from '../support/start-service.js';
 
 const plans = { team: { perMinute: 600, perDay: 50_000 }, free: { perMinute: 7, perDay: 70 } };
@@ -86,6 +90,34 @@ describe('plans of the configuration', () => {
           expect.stringMatching(/^error: unknown plan gone; [^\n]+\n$/),
         ]);
       }
+    });
+
+    it('cause a 503 of a server that was started before, and its log has the plan', async () => {
+      const { logger, lines } = recordedLog();
+      const { admin, service: started } = await startAdminService({ logger });
+      await using service = started;
+      const client = await service.client({ plan: 'free' });
+      expect((await client.get('/v1/pets')).status).toBe(200);
+      const change = ['keys', 'set-plan', client.keyId!, '--plan', 'team'];
+      const { databaseUrl } = service.config;
+      await jsonInProcess(databaseUrl, ...change, ...configure('later.js', plans));
+      await eventually(async () => (await client.get('/v1/pets')).status === 503);
+      const own = `/admin/v1/keys/${client.keyId}`;
+      for (const answer of [
+        await client.get('/v1/pets'),
+        await client.get('/v1/usage'),
+        await admin.get(`${own}/usage`),
+      ]) {
+        expectError(answer, 503, 'service_unavailable');
+      }
+      const { details } = lines.find(({ level }) => level === 'warn')!;
+      expect(details.err.message).toMatch(/^keys have the plan team, which does not exist: /);
+      const listed = (await admin.get('/admin/v1/keys')).json();
+      expect(listed).toContainEqual(expect.objectContaining({ id: client.keyId, plan: 'team' }));
+      expect((await admin.get(own)).json()).not.toHaveProperty('perMinute');
+      const changed = await admin.post(own, { plan: 'pro' }, {}, 'PATCH');
+      expect(changed.json()).toMatchObject({ plan: 'pro', perMinute: 300 });
+      await eventually(async () => (await client.get('/v1/pets')).status === 200);
     });
 
     it.each([

@@ -6,7 +6,7 @@ import { Database, sameStatement, type Statement } from '../database/database.js
 import { NOW } from '../database/database-time.js';
 import { isOutage } from '../database/database-error.js';
 import { clientAddress } from '../http/client-address.js';
-import { Plans } from '../rate-limits/plan.js';
+import { assertLimits, Plans, unknownPlan } from '../rate-limits/plan.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { Clock } from '../time/clock.js';
 import { withTimeout } from '../time/timeout.js';
@@ -131,11 +131,7 @@ export class KeyCache implements OnModuleInit {
   /** @throws {Error} if a key has a plan that does not exist */
   async onModuleInit(): Promise<void> {
     for (const { plan } of await this.database.query<{ plan: string }>(PLANS_IN_USE)) {
-      if (this.plans.names.includes(plan)) continue;
-      throw new Error(
-        `keys have the plan ${plan}, which does not exist: add it to the configuration file, ` +
-          `or change their plan (petstore keys list --json, petstore keys set-plan)`,
-      );
+      if (!this.plans.names.includes(plan)) throw unknownPlan(plan);
     }
   }
 
@@ -219,6 +215,7 @@ export class KeyCache implements OnModuleInit {
     const nowMs = this.clock.now();
     if (caller.expiresAtMs <= nowMs || caller.isUnused) return undefined;
     if (!allows(caller, sender)) return undefined;
+    assertLimits(caller.quota.limits, caller.plan);
     if (nowMs - caller.usedAtMs >= USE_INTERVAL_MS) {
       caller.usedAtMs = nowMs;
       this.lastUses.record(caller.keyId, { atMs: nowMs, address: clientAddress(sender) });

@@ -1,4 +1,4 @@
-import { type OwnPlans, Plans } from './plan.js';
+import { assertLimits, type OwnPlans, Plans } from './plan.js';
 
 const limits = { perMinute: 5, perDay: 50 };
 
@@ -31,6 +31,16 @@ describe(Plans.name, () => {
       expect(() => plans.choose('free', some)).toThrow('does not accept --per-minute or --per-day');
     }
     expect(() => plans.choose('gold', limits)).toThrow('plans are free, pro, business, enterprise');
+  });
+
+  it('needs no plan for a key with limits of its own', () => {
+    const plans = new Plans();
+    for (const plan of ['enterprise', 'gone']) {
+      expect(() => assertLimits(plans.limitsOf({ plan, ...limits }), plan)).not.toThrow();
+    }
+    const unknown = plans.limitsOf({ plan: 'gone', perMinute: null, perDay: null });
+    expect(JSON.stringify(unknown)).toBe('{}');
+    expect(() => assertLimits(unknown, 'gone')).toThrow('temporarily unavailable');
   });
 
   it.each(['enterprise', 'Team', '1st', 'a b', '', '__proto__x', 'a'.repeat(65)])(

@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config.js';
 import { IsInteger, shapeFaults } from '../config/settings.js';
-import { errors } from '../errors/errors.js';
+import { errors, serviceUnavailable } from '../errors/errors.js';
 import { type Limits, MAX_QUOTA } from './limits.js';
 
 /** Limits of a key itself: required with the plan enterprise, and not allowed with any other. */
@@ -59,9 +59,10 @@ export class Plans {
     throw errors.invalid_request(`unknown plan ${name}; plans are ${this.names.join(', ')}`);
   }
 
-  /** The limits of a key: its plan's, or its own. */
+  /** The limits of a key: its plan's, or its own. Both are undefined if the plan is unknown. */
   limitsOf({ plan, perMinute, perDay }: { plan: string } & OwnLimits): Limits {
-    return this.of(plan) ?? { perMinute: perMinute!, perDay: perDay! };
+    const own = { perMinute: perMinute ?? undefined, perDay: perDay ?? undefined };
+    return this.of(plan) ?? (own as Limits);
   }
 
   /**
@@ -89,6 +90,19 @@ class PlanLimits implements Limits {
 function nameFaults(name: string): string[] {
   if (name === ENTERPRISE) return ['its limits are set for each key'];
   return NAME.test(name) ? [] : ['its name must be [a-z][a-z0-9-]*, up to 64 characters'];
+}
+
+/** An operator may add a plan and use it before this server restarts. */
+export function unknownPlan(plan: string): Error {
+  return new Error(
+    `keys have the plan ${plan}, which does not exist: add it to the configuration file and ` +
+      `restart, or change their plan (petstore keys list --json, petstore keys set-plan)`,
+  );
+}
+
+/** @throws {ApiError} 503 if this server does not know the limits of a key */
+export function assertLimits(limits: Limits, plan: string): void {
+  if (!arePlanLimits(limits)) throw serviceUnavailable(unknownPlan(plan));
 }
 
 /** Whether both limits are integers between 1 and 10^12. */

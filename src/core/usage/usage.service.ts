@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Limits } from '../rate-limits/limits.js';
+import { assertLimits } from '../rate-limits/plan.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { Clock } from '../time/clock.js';
 import { dayEndUnix, HOUR_MS, isoTime, minuteEndUnix } from '../time/windows.js';
@@ -57,8 +58,10 @@ export class UsageService {
     });
   }
 
+  /** @throws {ApiError} 503 if this server does not know the plan of the key */
   async of({ plan, scopes, quota, expiresAtMs }: Holder) {
     const { key, limits } = quota;
+    assertLimits(limits, plan);
     const used = await this.store.peek(key);
     const { nowMs, bannedUntilMs } = used;
     return {
