@@ -67,9 +67,15 @@ describe(RedisClient.name, () => {
     });
     for (const { port } of [web, other]) {
       expect((await failure(`redis://127.0.0.1:${port}`)).message).toMatch(
-        /cannot be used: not connected; .* no Redis, or expect rediss:\/\/; check REDIS_URL/,
+        /cannot be used: not connected; .* be no Redis, or expect rediss:\/\/; check REDIS_URL/,
       );
     }
+  });
+
+  it('says that a Redis may hang that accepts a connection and sends nothing', async () => {
+    await using redis = await startRedis(() => '');
+    const error = await failure(`redis://127.0.0.1:${redis.port}`);
+    expect(error.message).toMatch(/may hang.*; check REDIS_URL, and that Redis runs/);
   });
 
   it('names the fix for rediss:// on a port without TLS, and for no Redis at all', async () => {
