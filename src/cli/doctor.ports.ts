@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, isIPv6 } from 'node:net';
 import type { Config } from '../core/config/config.js';
-import { explainAt } from '../core/config/fixes.js';
+import { explainAt, fixOf } from '../core/config/fixes.js';
 import { fileOf } from '../core/database/data-source-options.js';
 import { isServed } from '../core/database/sqlite/sqlite.file.js';
 import { failed, type Finding, ok } from './doctor.findings.js';
@@ -13,7 +13,9 @@ type Probe = ReturnType<typeof probesOf>[number];
 /** Listens on every port, as a start does. The server of this database may have them already. */
 export async function checkPorts(config: Config): Promise<Finding[]> {
   const file = fileOf(config.databaseUrl);
-  const mayBeOwn = file === undefined || isServed(file);
+  const mayRun = file === undefined || isServed(file);
+  const mayBeOwn = (error: unknown) =>
+    mayRun && (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
   const findings: Finding[] = [];
   for (const probe of probesOf(config)) {
     const { prefix, port, host } = probe;
@@ -24,9 +26,11 @@ export async function checkPorts(config: Config): Promise<Finding[]> {
       await once(server.listen(port, host), 'listening');
       server.close();
     } catch (error) {
-      if (mayBeOwn && (await responds(probe))) continue;
+      const found = mayBeOwn(error) ? await request(probe) : '';
+      if (typeof found === 'string' && found.includes(probe.mark)) continue;
       const { reason, fix } = explainAt('port', error, prefix, `correct ${prefix}PORT`);
-      findings.push(failed('ports', `${prefix}PORT cannot be used: ${reason}`, fix));
+      const detail = `${prefix}PORT cannot be used: ${reason}`;
+      findings.push(failed('ports', detail, fixOf('port', found, prefix) ?? fix));
     }
   }
   return findings.length > 0 ? findings : [ok('ports', 'free, or used by the running server')];
@@ -47,13 +51,14 @@ function probesOf({ port, host, adminPort, adminHost, metricsPort, metricsHost }
   ];
 }
 
-async function responds({ port, host, path, mark }: Probe): Promise<boolean> {
+/** Returns the text of a successful response, or the error, such as a `TimeoutError`. */
+async function request({ port, host, path }: Probe): Promise<unknown> {
   const address = isIPv6(host) ? `[${host}]` : host;
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(`http://${address}:${port}${path}`, { signal });
-    return response.ok && (await response.text()).includes(mark);
-  } catch {
-    return false;
+    return response.ok && (await response.text());
+  } catch (error) {
+    return error;
   }
 }

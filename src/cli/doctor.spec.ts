@@ -242,6 +242,16 @@ describe('petstore doctor', () => {
     expect(out).not.toContain('chmod');
   });
 
+  it.each([
+    ['', /^a program that does not respond uses this port, maybe this server: .* with PORT$/],
+    ['SSH-2.0-OpenSSH\r\n', /^another program uses this port/],
+  ])('reports what uses a port of a server that may run, by its response %j', async (text, fix) => {
+    await using other = await FakeServer.start(() => text);
+    const env = { DATABASE_URL: 'postgres://127.0.0.1:1/none', PORT: String(other.port) };
+    const of = await findings(() => Object.assign(process.env, env));
+    expect(of('ports').map((finding) => finding.fix)).toEqual([expect.stringMatching(fix)]);
+  });
+
   it('reports two equal ports', async () => {
     const port = String(await freePort());
     const of = await findings(() => Object.assign(process.env, { PORT: port, ADMIN_PORT: port }));

@@ -92,6 +92,11 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
     [/^/, 'check REDIS_URL, and that Redis runs and can be reached from this machine'],
   ],
   port: [
+    [
+      /^TimeoutError/,
+      'a program that does not respond uses this port, maybe this server: ' +
+        'restart it, or choose a free port with {}PORT',
+    ],
     [/^EADDRINUSE/, 'another program uses this port: choose a free one with {}PORT'],
     [/^EACCES/, 'choose a port above 1023 with {}PORT'],
     [/^(?:EADDRNOTAVAIL|ENOTFOUND|EAI_|EINVAL)/, 'choose an address of this machine with {}HOST'],
