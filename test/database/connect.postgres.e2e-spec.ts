@@ -79,6 +79,12 @@ describeOnPostgres('connecting to PostgreSQL', (server) => {
         /PostgreSQL at localhost:\d+ cannot be used: self-signed certificate; add sslrootcert=FILE/,
       );
     }
+    for (const [file, fix] of [
+      ['src', /EISDIR.*; correct the path of the certificate/],
+      ['package.json', /self-signed certificate; .* if it is set, check that FILE/],
+    ] as const) {
+      await expectRefused(`${url}?sslmode=require&sslrootcert=${file}`, fix);
+    }
     await jsonInProcess(`${url}?sslmode=require&sslrootcert=${secured.certificate}`, 'migrate');
     expect(warned).not.toHaveBeenCalled();
     warned.mockRestore();

@@ -41,13 +41,16 @@ describe(fixOf.name, () => {
       /^grant the rights that docs\/operating\.md lists/,
     ]),
     ['redis', new ReplyError('MISCONF Redis cannot persist'), /^Redis runs, but rejects/],
-    [
+    ...[
+      "ENOENT: no such file or directory, open '/ca.pem'",
+      "EACCES: permission denied, open '/ca.pem'",
+      'EISDIR: illegal operation on a directory, read',
+    ].map((text): [Place, Error, RegExp] => [
       'postgres',
-      Object.assign(new Error("ENOENT: no such file or directory, open '/ca.pem'"), {
-        code: 'ENOENT',
-      }),
-      /^correct the path of the certificate or key/,
-    ],
+      failure(text.split(':')[0]!, text),
+      /^correct the path of the certificate or key .* let this user read it$/,
+    ]),
+    ['postgres', failure('DEPTH_ZERO_SELF_SIGNED_CERT'), /if it is set, check that FILE$/],
     ['redis', failure('ECONNREFUSED'), /^check REDIS_URL, and that Redis runs/],
   ])('chooses the fix in %s for %s', (place, error, fix) => {
     expect(fixOf(place, error, 'p.db')).toMatch(fix);

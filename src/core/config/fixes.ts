@@ -40,13 +40,17 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
   postgres: [
     [
       /^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_(?:GET|VERIFY))/,
-      'add sslrootcert=FILE to DATABASE_URL, where FILE has the CA certificate of PostgreSQL',
+      'add sslrootcert=FILE to DATABASE_URL, where FILE has the CA certificate of PostgreSQL; ' +
+        'if it is set, check that FILE',
     ],
     [
       /^(?:CERT_HAS_EXPIRED|ERR_TLS_CERT_ALTNAME)/,
       'renew the certificate of PostgreSQL, or use its host name in DATABASE_URL',
     ],
-    [/^ENOENT: .* open/, 'correct the path of the certificate or key in DATABASE_URL'],
+    [
+      /^(?:ENOENT|EACCES|EISDIR): .*(?:open|read)/,
+      'correct the path of the certificate or key in DATABASE_URL, or let this user read it',
+    ],
     [/does not support SSL/, 'turn TLS on in PostgreSQL, or remove sslmode from DATABASE_URL'],
     [/^ECONNREFUSED/, 'start PostgreSQL, or correct host and port in DATABASE_URL'],
     [/^28/, 'correct user and password in DATABASE_URL, or allow the user in pg_hba.conf'],
