@@ -5,7 +5,7 @@ import { BackgroundTasks } from './background-tasks.js';
 const INTERVAL_MS = 500;
 
 describe(BackgroundTasks.name, () => {
-  const logger = { warn: jest.fn(), info: jest.fn() };
+  const logger = { error: jest.fn(), warn: jest.fn(), info: jest.fn() };
   let background: BackgroundTasks;
   let pending: string[];
   let written: string[];
@@ -96,5 +96,19 @@ describe(BackgroundTasks.name, () => {
     pending.push('late');
     await pass(10 * INTERVAL_MS);
     expect(pending).toEqual(['late']);
+    expect(logger.error).not.toHaveBeenCalled();
+  });
+
+  it('logs what could not be written at the shutdown, also of a known failure', async () => {
+    add();
+    background.onApplicationBootstrap();
+    failure = new Error('the disk is full');
+    pending.push('first');
+    await pass(2 * INTERVAL_MS);
+    expect(logger.warn).toHaveBeenCalledTimes(1);
+    const stopped = background.beforeApplicationShutdown();
+    await pass(300);
+    await stopped;
+    expect(logger.error.mock.calls).toEqual([[{}, 'Could not save counters before the end']]);
   });
 });

@@ -26,7 +26,8 @@ export type Flush = () => Promise<void>;
 
 /**
  * Tasks that write to the database or poll it: at an interval, and once more at the shutdown,
- * before the database is closed. A failure is logged when it begins and when it ends.
+ * before the database is closed. A failure is logged when it begins and when it ends, and at the
+ * shutdown.
  */
 @Injectable()
 export class BackgroundTasks implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -79,6 +80,7 @@ class Task {
   async finish(): Promise<void> {
     await this.running;
     await this.run();
+    if (this.isFailing) this.logger.error({}, `Could not ${this.work.task} before the end`);
   }
 
   private async attempt(): Promise<void> {
