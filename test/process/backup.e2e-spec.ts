@@ -216,6 +216,7 @@ describe('petstore backup and restore', () => {
     expect(countPets()).toBe(1);
     expect(existsSync(`${database}-wal`)).toBe(true);
     open.close();
+    expect(await failure('restore', database)).toMatch(/ is the database\n$/);
     await json('restore', backup);
     expect(countPets()).toBe(0);
   });
