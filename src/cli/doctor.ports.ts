@@ -6,7 +6,8 @@ import { fileOf } from '../core/database/data-source-options.js';
 import { isServed } from '../core/database/sqlite/sqlite.file.js';
 import { failed, type Finding, ok } from './doctor.findings.js';
 
-const TIMEOUT_MS = 1_000;
+/** The first request for a document takes some seconds on a busy machine. */
+const TIMEOUT_MS = 5_000;
 
 type Probe = ReturnType<typeof probesOf>[number];
 
