@@ -45,14 +45,14 @@ export class PhotosService implements OnModuleInit {
   }
 
   /**
-   * The file is complete before its row is visible. If the row is not stored, the file is removed;
-   * a process that is killed in between leaves a file without a row.
+   * The file is complete before its row is visible. If one of them is not stored, the file is
+   * removed; a process that is killed in between leaves a file without a row.
    */
   async add(petId: bigint, content: Buffer): Promise<PhotoBody> {
     const picture = checkedPicture(content);
     const file = randomUUID();
-    await writeFile(this.pathOf(file), content, { flag: 'wx', flush: true });
     try {
+      await writeFile(this.pathOf(file), content, { flag: 'wx', flush: true });
       const digest = createHash('sha256').update(content).digest('base64url');
       const bytes = content.length;
       return PhotoBody.of(await this.insert({ petId, file, digest, bytes, ...picture }));
