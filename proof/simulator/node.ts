@@ -78,7 +78,7 @@ export class SimulatedNode {
     const memory = new MemoryStore(clock, CONFIG);
     const client = new RedisClient(this.scripts(), 'redis:', COMMAND_TIMEOUT_MS, undefined);
     const store = new FallbackStore(new RedisStore(client, CONFIG), memory, NONE);
-    const background = new BackgroundTasks(NONE);
+    const background = new BackgroundTasks(NONE, NONE);
     const poller = new ChangePoller(database, clock, background);
     const bans = new BanRepository(database);
     const persistence = new CounterPersistence(memory, store, NONE, bans, poller, clock, NONE);

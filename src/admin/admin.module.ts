@@ -1,7 +1,7 @@
 import { type DynamicModule, type INestApplicationContext, Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE } from '@nestjs/core';
 import { ErrorFilter } from '../core/error.filter.js';
-import { DatabaseFaults } from '../core/health/database-faults.js';
+import { DatabaseFaults } from '../core/database/database-faults.js';
 import { HttpModule } from '../core/http/http.module.js';
 import type { Transport } from '../core/http/transport.js';
 import { ContentGuard } from '../core/input/content.guard.js';

@@ -17,7 +17,7 @@ import { ApiError } from './errors/api-error.js';
 import { errors } from './errors/errors.js';
 import { CHALLENGE } from './errors/to-api-error.js';
 import { ErrorFilter } from './error.filter.js';
-import type { DatabaseFaults } from './health/database-faults.js';
+import type { DatabaseFaults } from './database/database-faults.js';
 import type { ApiRequest } from './http/request.js';
 import { RouteTable } from './http/route-table.js';
 import type { Transport } from './http/transport.js';

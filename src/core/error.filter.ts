@@ -3,7 +3,7 @@ import { isOutage, isTaken, isUnstorable } from './database/database-error.js';
 import { ApiError } from './errors/api-error.js';
 import { serviceUnavailable } from './errors/errors.js';
 import { REQUIRED_HEADERS, toApiError } from './errors/to-api-error.js';
-import { DatabaseFaults } from './health/database-faults.js';
+import { DatabaseFaults } from './database/database-faults.js';
 import { clientAddress } from './http/client-address.js';
 import type { ApiReply, ApiRequest } from './http/request.js';
 import { Transport } from './http/transport.js';

@@ -1,11 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Logger } from '../telemetry/logger.js';
 import { BackgroundTasks } from './background-tasks.js';
+import type { DatabaseFaults } from './database-faults.js';
 
 const INTERVAL_MS = 500;
 
 describe(BackgroundTasks.name, () => {
   const logger = { error: jest.fn(), warn: jest.fn(), info: jest.fn() };
+  const faults = { report: jest.fn() };
   let background: BackgroundTasks;
   let pending: string[];
   let written: string[];
@@ -16,7 +18,10 @@ describe(BackgroundTasks.name, () => {
     jest.resetAllMocks();
     jest.useFakeTimers();
     [pending, written, failure] = [[], [], undefined];
-    background = new BackgroundTasks(logger as unknown as Logger);
+    background = new BackgroundTasks(
+      logger as unknown as Logger,
+      faults as unknown as DatabaseFaults,
+    );
   });
   afterEach(() => jest.useRealTimers());
 
@@ -99,13 +104,14 @@ describe(BackgroundTasks.name, () => {
     expect(logger.error).not.toHaveBeenCalled();
   });
 
-  it('logs what could not be written at the shutdown, also of a known failure', async () => {
+  it('reports what could not be written, to readiness at each attempt, and at the shutdown', async () => {
     add();
     background.onApplicationBootstrap();
     failure = new Error('the disk is full');
     pending.push('first');
-    await pass(2 * INTERVAL_MS);
+    await pass(3 * INTERVAL_MS - 100);
     expect(logger.warn).toHaveBeenCalledTimes(1);
+    expect(faults.report.mock.calls).toEqual([[failure], [failure]]);
     const stopped = background.beforeApplicationShutdown();
     await pass(300);
     await stopped;

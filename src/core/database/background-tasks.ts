@@ -5,6 +5,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { Logger } from '../telemetry/logger.js';
+import { DatabaseFaults } from './database-faults.js';
 
 export interface BackgroundWork {
   /** Completes "Cannot ..." in the log, such as `save counters`. */
@@ -35,11 +36,14 @@ export class BackgroundTasks implements OnApplicationBootstrap, BeforeApplicatio
   private readonly stopping = new AbortController();
   private timers: NodeJS.Timeout[] = [];
 
-  constructor(private readonly logger: Logger) {}
+  constructor(
+    private readonly logger: Logger,
+    private readonly faults: DatabaseFaults,
+  ) {}
 
   /** Adds a task, before the start. */
   add(work: BackgroundWork): Flush {
-    const task = new Task(work, this.logger, this.stopping.signal);
+    const task = new Task(work, this.logger, this.faults, this.stopping.signal);
     this.tasks.push(task);
     return () => task.run();
   }
@@ -66,6 +70,7 @@ class Task {
   constructor(
     readonly work: BackgroundWork,
     private readonly logger: Logger,
+    private readonly faults: DatabaseFaults,
     private readonly stop: AbortSignal,
   ) {}
 
@@ -90,6 +95,7 @@ class Task {
       if (this.isFailing) this.logger.info({}, `Can ${task} again`);
       this.isFailing = false;
     } catch (err) {
+      this.faults.report(err);
       if (!this.isFailing) this.logger.warn({ err }, `Cannot ${task}; retrying`);
       this.isFailing = true;
     }

@@ -1,4 +1,5 @@
 import { FakeClock } from '../../../test/support/clock.js';
+import { NO_FAULTS } from '../../../test/support/no-faults.js';
 import type { Logger } from '../telemetry/logger.js';
 import { BackgroundTasks } from './background-tasks.js';
 import type { Database } from './database.js';
@@ -19,7 +20,7 @@ describe(ChangePoller.name, () => {
     away = false;
     const poll = () =>
       away ? Promise.reject(new Error('gone')) : Promise.resolve([{ nowMs: databaseNowMs }]);
-    background = new BackgroundTasks(logger as unknown as Logger);
+    background = new BackgroundTasks(logger as unknown as Logger, NO_FAULTS);
     poller = new ChangePoller({ poll } as unknown as Database, clock, background);
   });
   afterEach(() => {

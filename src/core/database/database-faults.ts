@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { fixOf } from '../config/fixes.js';
-import { driverErrorOf } from '../database/database-error.js';
-import { sequenceFault } from '../database/sequences.js';
+import { driverErrorOf } from './database-error.js';
+import { sequenceFault } from './sequences.js';
 import { Logger } from '../telemetry/logger.js';
 
 const INTERVAL_MS = 60_000;
@@ -44,7 +44,7 @@ export class DatabaseFaults {
     }
     const place = String(cause.code).startsWith('SQLITE') ? 'sqlite' : 'postgres';
     const fix = fixOf(place, cause, 'the database');
-    this.log(name, `Requests fail because of the database (${name}): ${fix}`, error);
+    this.log(name, `The database fails (${name}): ${fix}`, error);
     return true;
   }
 

@@ -6,6 +6,7 @@ import { connect } from './connect.js';
 import { createDataSource, dataSourceOptions } from './data-source-options.js';
 import type { ExtensionMigrations } from './extension-migrations.js';
 import { BackgroundTasks } from './background-tasks.js';
+import { DatabaseFaults } from './database-faults.js';
 import { ChangePoller } from './change-poller.js';
 import { Database } from './database.js';
 import { DatabaseMetrics } from './database-metrics.js';
@@ -52,10 +53,11 @@ export class DatabaseModule {
       providers: [
         BackgroundTasks,
         ChangePoller,
+        DatabaseFaults,
         DatabaseMetrics,
         { provide: Database, inject: [DataSource, DatabaseMetrics], useFactory: openDatabase },
       ],
-      exports: [BackgroundTasks, ChangePoller, Database],
+      exports: [BackgroundTasks, ChangePoller, Database, DatabaseFaults],
     };
   }
 }

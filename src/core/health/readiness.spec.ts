@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { Database } from '../database/database.js';
 import { type RateLimitStore, STORE_MODES } from '../rate-limits/stores/rate-limit-store.js';
 import type { Logger } from '../telemetry/logger.js';
-import { DatabaseFaults } from './database-faults.js';
+import { DatabaseFaults } from '../database/database-faults.js';
 import { Readiness } from './readiness.js';
 
 const reachable = () => Promise.resolve();

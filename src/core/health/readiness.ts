@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import { RateLimitStore, STORE_MODES } from '../rate-limits/stores/rate-limit-store.js';
 import { withTimeout } from '../time/timeout.js';
-import { DatabaseFaults } from './database-faults.js';
+import { DatabaseFaults } from '../database/database-faults.js';
 
 const CHECK_TIMEOUT_MS = 1_000;
 /** Check results that take the node out of rotation. */

@@ -1,4 +1,5 @@
 import { FakeClock } from '../../../test/support/clock.js';
+import { NO_FAULTS } from '../../../test/support/no-faults.js';
 import { BackgroundTasks } from '../database/background-tasks.js';
 import type { Database } from '../database/database.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -19,7 +20,7 @@ describe('the purge of expired records', () => {
     const query = { delete: () => query, where: () => query, execute };
     const records = { metadata: { primaryColumns: [] }, createQueryBuilder: () => query };
     const dataSource = { options: { type: 'better-sqlite3' }, getRepository: () => records };
-    background = new BackgroundTasks({ warn, info: jest.fn() } as unknown as Logger);
+    background = new BackgroundTasks({ warn, info: jest.fn() } as unknown as Logger, NO_FAULTS);
     new IdempotencyService(
       { dataSource } as unknown as Database,
       new FakeClock(NOON),
@@ -77,7 +78,7 @@ describe(IdempotencyService.name, () => {
     const service = new IdempotencyService(
       database as unknown as Database,
       new FakeClock(NOON),
-      new BackgroundTasks({} as Logger),
+      new BackgroundTasks({} as Logger, NO_FAULTS),
       new Metrics(),
     );
     const handle = jest.fn().mockResolvedValue({ id: 2 });

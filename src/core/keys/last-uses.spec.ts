@@ -1,3 +1,4 @@
+import { NO_FAULTS } from '../../../test/support/no-faults.js';
 import { BackgroundTasks } from '../database/background-tasks.js';
 import type { Database } from '../database/database.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -19,7 +20,8 @@ describe(LastUses.name, () => {
   beforeEach(() => {
     saved.length = 0;
     whileSaving = () => undefined;
-    uses = new LastUses(database as unknown as Database, new BackgroundTasks({} as Logger));
+    const background = new BackgroundTasks({} as Logger, NO_FAULTS);
+    uses = new LastUses(database as unknown as Database, background);
   });
 
   it('saves the latest use of each key, once', async () => {

@@ -1,6 +1,7 @@
 import { setImmediate as writing } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
 import { FakeClock } from '../../../test/support/clock.js';
+import { NO_FAULTS } from '../../../test/support/no-faults.js';
 import { BackgroundTasks } from '../database/background-tasks.js';
 import type { ChangePoller } from '../database/change-poller.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -46,7 +47,7 @@ describe(CounterPersistence.name, () => {
     counters.forgetAddressesBefore.mockResolvedValue(undefined);
     clock = new FakeClock();
     memory = new MemoryStore(clock, { banAfterRejections: 1, banSeconds: 10 } as Config);
-    background = new BackgroundTasks(logger as unknown as Logger);
+    background = new BackgroundTasks(logger as unknown as Logger, NO_FAULTS);
     persistence = new CounterPersistence(
       memory,
       store as RateLimitStore,
