@@ -6,7 +6,7 @@ import { fileOf } from '../core/database/data-source-options.js';
 import { isServed } from '../core/database/sqlite/sqlite.file.js';
 import { failed, type Finding, ok } from './doctor.findings.js';
 
-/** The first request for a document takes some seconds on a busy machine. */
+/** The server may be busy. */
 const TIMEOUT_MS = 5_000;
 
 type Probe = ReturnType<typeof probesOf>[number];
@@ -41,7 +41,13 @@ export async function checkPorts(config: Config): Promise<Finding[]> {
 function probesOf({ port, host, adminPort, adminHost, metricsPort, metricsHost }: Config) {
   return [
     { prefix: '', port, host, path: '/health/live', mark: '"status":"ok"' },
-    { prefix: 'ADMIN_', port: adminPort, host: adminHost, path: '/openapi.json', mark: 'admin' },
+    {
+      prefix: 'ADMIN_',
+      port: adminPort,
+      host: adminHost,
+      path: '/admin/v1/keys',
+      mark: 'missing_api_key',
+    },
     {
       prefix: 'METRICS_',
       port: metricsPort,
@@ -52,13 +58,13 @@ function probesOf({ port, host, adminPort, adminHost, metricsPort, metricsHost }
   ];
 }
 
-/** Returns the text of a successful response, or the error, such as a `TimeoutError`. */
+/** Returns the text of the response, or the error, such as a `TimeoutError`. */
 async function request({ port, host, path }: Probe): Promise<unknown> {
   const address = isIPv6(host) ? `[${host}]` : host;
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(`http://${address}:${port}${path}`, { signal });
-    return response.ok && (await response.text());
+    return await response.text();
   } catch (error) {
     return error;
   }
