@@ -19,7 +19,7 @@ function causeOf(message: string, protocol: string): string {
   if (
     /isn't writeable|Connection is closed|max retries per request|^Protocol error/.test(message)
   ) {
-    return 'not connected; the server there may hang, be no Redis, or expect rediss://';
+    return 'not connected; it may hang, be at its maxclients, be no Redis, or expect rediss://';
   }
   // Redis without TLS waits for the rest of the handshake, which it takes for a command.
   if (protocol === 'rediss:' && message === 'connect ETIMEDOUT') {
