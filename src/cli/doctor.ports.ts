@@ -15,8 +15,6 @@ type Probe = ReturnType<typeof probesOf>[number];
 export async function checkPorts(config: Config): Promise<Finding[]> {
   const file = fileOf(config.databaseUrl);
   const mayRun = file === undefined || isServed(file);
-  const mayBeOwn = (error: unknown) =>
-    mayRun && (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
   const findings: Finding[] = [];
   for (const probe of probesOf(config)) {
     const { prefix, port, host } = probe;
@@ -27,7 +25,8 @@ export async function checkPorts(config: Config): Promise<Finding[]> {
       await once(server.listen(port, host), 'listening');
       server.close();
     } catch (error) {
-      const found = mayBeOwn(error) ? await request(probe) : '';
+      const isInUse = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+      const found = mayRun && isInUse ? await request(probe) : '';
       if (typeof found === 'string' && found.includes(probe.mark)) continue;
       const { reason, fix } = explainAt('port', error, prefix, `correct ${prefix}PORT`);
       const detail = `${prefix}PORT cannot be used: ${reason}`;

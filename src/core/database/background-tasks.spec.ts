@@ -115,6 +115,6 @@ describe(BackgroundTasks.name, () => {
     const stopped = background.beforeApplicationShutdown();
     await pass(300);
     await stopped;
-    expect(logger.error.mock.calls).toEqual([[{}, 'Could not save counters before the end']]);
+    expect(logger.error.mock.calls).toEqual([[{}, 'Could not save counters at shutdown']]);
   });
 });

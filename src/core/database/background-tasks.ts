@@ -85,7 +85,7 @@ class Task {
   async finish(): Promise<void> {
     await this.running;
     await this.run();
-    if (this.isFailing) this.logger.error({}, `Could not ${this.work.task} before the end`);
+    if (this.isFailing) this.logger.error({}, `Could not ${this.work.task} at shutdown`);
   }
 
   private async attempt(): Promise<void> {

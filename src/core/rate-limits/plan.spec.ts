@@ -39,7 +39,6 @@ describe(Plans.name, () => {
       expect(() => assertLimits(plans.limitsOf({ plan, ...limits }), plan)).not.toThrow();
     }
     const unknown = plans.limitsOf({ plan: 'gone', perMinute: null, perDay: null });
-    expect(JSON.stringify(unknown)).toBe('{}');
     expect(() => assertLimits(unknown, 'gone')).toThrow('temporarily unavailable');
   });
 

@@ -59,10 +59,9 @@ export class Plans {
     throw errors.invalid_request(`unknown plan ${name}; plans are ${this.names.join(', ')}`);
   }
 
-  /** The limits of a key: its plan's, or its own. Both are undefined if the plan is unknown. */
+  /** The limits of a key: its plan's, or its own. Both are null if the plan is unknown. */
   limitsOf({ plan, perMinute, perDay }: { plan: string } & OwnLimits): Limits {
-    const own = { perMinute: perMinute ?? undefined, perDay: perDay ?? undefined };
-    return this.of(plan) ?? (own as Limits);
+    return this.of(plan) ?? { perMinute: perMinute!, perDay: perDay! };
   }
 
   /**
