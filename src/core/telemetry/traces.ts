@@ -35,8 +35,8 @@ const require = createRequire(import.meta.url);
  * @returns a function that sends the remaining spans
  */
 export function startTracing(protocol: string, logger: Logger): () => Promise<void> {
-  const warn = (report: string) =>
-    logger.warn({ context: 'OpenTelemetry', report }, 'Spans may be lost');
+  const warn = (reason: string) =>
+    logger.warn({ context: 'OpenTelemetry', reason }, 'Spans may be lost');
   diag.setLogger({ error: warn, warn } as DiagLogger, DiagLogLevel.WARN);
   const service = { 'service.name': 'pet-store-service', 'service.version': VERSION };
   const exporter = protocol === 'http/json' ? new JsonExporter() : new ProtobufExporter();
