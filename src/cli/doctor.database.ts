@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { dirname, resolve } from 'node:path';
 import { DataSource, type EntityMetadata } from 'typeorm';
 import type { Config } from '../core/config/config.js';
-import { explainAt } from '../core/config/fixes.js';
+import { explainAt, ExplainedError } from '../core/config/fixes.js';
 import { connect } from '../core/database/connect.js';
 import {
   createDataSource,
@@ -41,19 +41,9 @@ export async function checkDatabase(
 ): Promise<Finding[]> {
   const file = fileOf(url);
   const known = migrationNames(migrationsOf(extensions));
-  if (file !== undefined && !existsSync(file)) {
-    const fix = 'run petstore migrate or petstore serve to create it, or set DATABASE_URL';
-    try {
-      assertNotMoved(file);
-      accessSync(`${existingFolderOf(file)}/`, constants.W_OK | constants.X_OK);
-    } catch (error) {
-      const { reason, fix: access } = explainAt('sqlite', error, file, fix);
-      return [failed('database', reason, access)];
-    }
-    return [failed('database', `there is no database at ${file}`, fix)];
-  }
   let dataSource: DataSource | undefined;
   try {
+    if (file !== undefined) assertInPlace(file);
     dataSource = await (file === undefined
       ? connect(await createDataSource(dataSourceOptions(url)))
       : new DataSource({ type: 'better-sqlite3', database: file }).initialize());
@@ -74,6 +64,15 @@ export async function checkDatabase(
   } finally {
     await dataSource?.destroy();
   }
+}
+
+/** Opening a missing file would create it. */
+function assertInPlace(file: string): void {
+  assertNotMoved(file);
+  if (existsSync(file)) return;
+  accessSync(`${existingFolderOf(file)}/`, constants.W_OK | constants.X_OK);
+  const fix = 'run petstore migrate or petstore serve to create it, or set DATABASE_URL';
+  throw new ExplainedError(`there is no database at ${file}`, fix);
 }
 
 async function checkPostgres(

@@ -5,6 +5,7 @@ import {
   existsSync,
   linkSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -78,7 +79,7 @@ describe('the files of the embedded database', () => {
     expect((await client.get('/health/ready')).status).toBe(503);
   });
 
-  it('no command creates a database in place of a moved one', async () => {
+  it('no command uses another database in place of a moved one', async () => {
     using workplace = new Workplace({ LOG_LEVEL: 'silent' });
     const { databaseFile: file, directory } = workplace;
     const json = (command: string) => jsonInProcess(`sqlite:${file}`, ...command.split(' '));
@@ -93,11 +94,19 @@ describe('the files of the embedded database', () => {
       for (const command of ['migrate', 'seed --pets 1', 'keys list', restore]) {
         await expect(json(command)).rejects.toThrow(reason);
       }
-      expect(existsSync(file)).toBe(false);
     };
-    await rejectAll(`a server runs on ${file}, but that file was moved; put it back`);
+    const moved = `a server runs on ${file}, but that file was moved; put it back`;
+    await rejectAll(moved);
+    expect(existsSync(file)).toBe(false);
+    copyFileSync(`${directory}/backup.db`, file);
+    const copy = readFileSync(file);
+    await rejectAll(moved);
+    expect((await workplace.run('doctor')).stdout).toContain('but that file was moved');
+    expect(readFileSync(file)).toEqual(copy);
+    rmSync(file);
     await server.stop('SIGKILL');
     await rejectAll(`there is no database at ${file}, but its write-ahead log ${file}-wal; put`);
+    expect(existsSync(file)).toBe(false);
     await expect(workplace.serve()).rejects.toThrow('-wal; put the database back, or move ');
     renameSync(`${file}.moved`, file);
     const next = await workplace.serve();

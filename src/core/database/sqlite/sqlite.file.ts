@@ -38,15 +38,16 @@ export function createFile(path: string): void {
 }
 
 /**
- * In a new database at the path of a moved one, SQLite would delete the write-ahead log, which may
- * hold the only copy of acknowledged writes.
- * @throws {ExplainedError} if the file is missing, but its server runs or its log exists
+ * A new database at the path of a moved one would get its write-ahead log, which may hold the only
+ * copy of acknowledged writes: SQLite deletes that log, or adds it to the wrong database.
+ * @throws {ExplainedError} if a server runs on a file that was at this path, or only its log exists
  */
 export function assertNotMoved(path: string): void {
-  if (existsSync(path)) return;
-  if (isServed(path)) {
+  const served = servedIdentity(path);
+  if (served !== undefined && served !== identityOf(path)) {
     throw new ExplainedError(`a server runs on ${path}, but that file was moved`, 'put it back');
   }
+  if (existsSync(path)) return;
   const log = `${path}-wal`;
   if (!existsSync(log)) return;
   const fix = `put the database back, or move ${log} away`;
@@ -99,17 +100,21 @@ export function lockFile(path: string): () => void {
   return release;
 }
 
-/** Whether a server has the database at `path`. Changes nothing. */
-export function isServed(path: string): boolean {
+/**
+ * Changes nothing.
+ * @returns the identity of the file that a server has, which was at `path` when it started;
+ *   undefined if there is none
+ */
+export function servedIdentity(path: string): string | undefined {
   const file = `${existsSync(path) ? realpathSync(path) : path}-server`;
-  if (!existsSync(file)) return false;
+  if (!existsSync(file)) return undefined;
   let database: Database | undefined;
   try {
     database = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
     database.exec('BEGIN IMMEDIATE; ROLLBACK');
-    return false;
+    return undefined;
   } catch (error) {
-    return isBusy(error);
+    return isBusy(error) ? holderOf(database!).identity : undefined;
   } finally {
     database?.close();
   }
@@ -120,17 +125,22 @@ function lock(lockFile: string, path: string): Database {
   const database = new Sqlite(lockFile, { timeout: BUSY_TIMEOUT_MS });
   const name = `process ${process.pid} on ${hostname()}, since ${new Date().toISOString()}`;
   try {
-    database.exec('BEGIN IMMEDIATE; DROP TABLE IF EXISTS holder; CREATE TABLE holder (name)');
-    database.prepare('INSERT INTO holder VALUES (?)').run(name);
+    database.exec('BEGIN IMMEDIATE; DROP TABLE IF EXISTS holder');
+    database.exec('CREATE TABLE holder (name, identity)');
+    database.prepare('INSERT INTO holder VALUES (?, ?)').run(name, identityOf(path));
     // Held until the process ends. Others can still read the name of the holder.
     database.exec('COMMIT; BEGIN IMMEDIATE');
     return database;
   } catch (error) {
     if (!isBusy(error)) throw error;
-    const holder = database.prepare<[], string>('SELECT name FROM holder').pluck().get();
+    const holder = holderOf(database);
     database.close();
     throw new DatabaseServedError(
-      `the database ${path} is in use by another server (${holder}); stop that server, or set DATABASE_URL to another file`,
+      `the database ${path} is in use by another server (${holder.name}); stop that server, or set DATABASE_URL to another file`,
     );
   }
+}
+
+function holderOf(lock: Database): { name: string; identity: string } {
+  return lock.prepare<[], { name: string; identity: string }>('SELECT * FROM holder').get()!;
 }
