@@ -1,5 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { EntityManager } from 'typeorm';
+import {
+  createDataSource,
+  dataSourceOptions,
+} from '../../src/core/database/data-source-options.js';
 import { inSharedTransaction } from '../../src/core/database/transactions.js';
 import { afterCommit, Database, Pet, rowLock, TableGateway } from '../../src/index.js';
 import { expectError } from '../support/expectations.js';
@@ -32,8 +36,17 @@ async function startBank(options: TestServiceOptions = {}) {
     await pause(1);
     await manager.query(`UPDATE accounts SET balance = ${balance + 1} WHERE id = 1`);
   };
+  /** The names of all pets, as another process sees them. */
+  const committed = async (): Promise<string[]> => {
+    const other = await createDataSource(dataSourceOptions(service.config.databaseUrl));
+    await other.initialize();
+    const rows = await other.query<{ name: string }[]>('SELECT name FROM pets ORDER BY name');
+    await other.destroy();
+    return rows.map(({ name }) => name);
+  };
   return {
     service,
+    committed,
     dataSource,
     pets: dataSource.getRepository(Pet),
     balance,
@@ -49,30 +62,30 @@ async function startBank(options: TestServiceOptions = {}) {
 const onSqlite = onPostgres ? it.skip : it;
 
 describe('transactions of an extension', () => {
-  it('are isolated, 50 at once, while pets are created and rows are saved', async () => {
+  it('are isolated, 20 at once, while pets are created and rows are saved', async () => {
     // Enough connections for all of them: on a busy machine, none waits too long for one.
-    await using bank = await startBank({ env: { DATABASE_POOL_SIZE: '100' } });
+    await using bank = await startBank({ env: { DATABASE_POOL_SIZE: '40' } });
     const { dataSource, pets, deposit } = bank;
     const client = await bank.service.client();
-    const transactions = times(50, (index) =>
+    const transactions = times(20, (index) =>
       dataSource.transaction(async (manager) => {
         await deposit(manager);
         await manager.save(manager.create(Pet, { name: `In ${index}`, categoryId: 1n }));
         if (index % 5 === 0) throw new Error('changed its mind');
       }),
     );
-    const creates = times(50, () => client.post('/v1/pets', rex));
-    const saves = times(20, (index) => pets.save({ name: `Beside ${index}`, categoryId: 2n }));
-    const inserts = times(20, (index) => pets.insert({ name: `Beside ${index}`, categoryId: 3n }));
+    const creates = times(20, () => client.post('/v1/pets', rex));
+    const saves = times(10, (index) => pets.save({ name: `Beside ${index}`, categoryId: 2n }));
+    const inserts = times(10, (index) => pets.insert({ name: `Beside ${index}`, categoryId: 3n }));
     const settled = await Promise.allSettled(transactions);
-    expect(outcomes(settled)).toBe(40);
-    expect((await Promise.all(creates)).map(({ status }) => status)).toEqual(times(50, () => 201));
+    expect(outcomes(settled)).toBe(16);
+    expect((await Promise.all(creates)).map(({ status }) => status)).toEqual(times(20, () => 201));
     await Promise.all([...saves, ...inserts]);
-    expect(await bank.balance()).toBe(40);
-    expect(await pets.countBy({ categoryId: 1n })).toBe(40);
-    expect(await pets.countBy({ categoryId: 2n })).toBe(20);
-    expect(await pets.countBy({ categoryId: 3n })).toBe(20);
-    expect(await pets.countBy({ name: 'Rex' })).toBe(50);
+    expect(await bank.balance()).toBe(16);
+    expect(await pets.countBy({ categoryId: 1n })).toBe(16);
+    expect(await pets.countBy({ categoryId: 2n })).toBe(10);
+    expect(await pets.countBy({ categoryId: 3n })).toBe(10);
+    expect(await pets.countBy({ name: 'Rex' })).toBe(20);
   });
 
   it('are visible to others only after the commit', async () => {
@@ -102,6 +115,84 @@ describe('transactions of an extension', () => {
     expect([await pets.countBy({ name: 'Joined' }), await bank.balance()]).toEqual([0, 0]);
     await inSharedTransaction(dataSource, () => work(false));
     expect([await pets.countBy({ name: 'Joined' }), await bank.balance()]).toEqual([2, 1]);
+  });
+
+  it('run one after the other where an idempotent handler begins them side by side', async () => {
+    await using bank = await startBank();
+    const { dataSource, pets } = bank;
+    const insertTwice = (name: string) =>
+      dataSource.transaction(async (manager) => {
+        await manager.insert(Pet, { name, categoryId: 1n });
+        await manager.transaction((inner) => inner.insert(Pet, { name, categoryId: 2n }));
+        if (name === 'Bad') throw new Error('changed its mind');
+      });
+    const work = () => Promise.allSettled(['Good', 'Bad', 'Good', 'Good'].map(insertTwice));
+    const settled = await inSharedTransaction(dataSource, work);
+    expect(settled.map(({ status }) => status === 'rejected')).toEqual([false, true, false, false]);
+    expect(await pets.countBy({ name: 'Good' })).toBe(6);
+    expect(await pets.countBy({ name: 'Bad' })).toBe(0);
+  });
+
+  it('end with all that was begun in them, and others are not part of them', async () => {
+    await using bank = await startBank();
+    const { dataSource, pets } = bank;
+    const client = await bank.service.client();
+    const stray = { name: 'Stray', categoryId: 1n };
+    const strays: Promise<unknown>[] = [];
+    const work = () => {
+      const transactions = times(3, (index) =>
+        dataSource.transaction(async (manager) => {
+          await manager.insert(Pet, { ...stray });
+          await pause(20);
+          if (index === 0) throw new Error('changed its mind');
+          await manager.insert(Pet, { ...stray });
+        }),
+      );
+      const save = async (delayMs: number) => {
+        await pause(delayMs);
+        for (let count = 0; count < 5; count++) await pets.save({ ...stray });
+      };
+      strays.push(...transactions, ...times(25, save));
+      return Promise.all(strays);
+    };
+    await expect(inSharedTransaction(dataSource, work)).rejects.toThrow('its mind');
+    for (let count = 0; count < 5; count++) {
+      expect((await client.post('/v1/pets', rex)).status).toBe(201);
+      await pets.save({ name: 'Kept', categoryId: 1n });
+    }
+    await Promise.allSettled(strays);
+    const kept = times(5, () => 'Kept');
+    expect(await bank.committed()).toEqual([...kept, ...times(5, () => 'Rex')]);
+  });
+
+  it('are rolled back if they are not ended by hand, and others are not part of them', async () => {
+    await using bank = await startBank();
+    const client = await bank.service.client();
+    const runner = bank.dataSource.createQueryRunner();
+    await runner.startTransaction();
+    await runner.manager.insert(Pet, { name: 'Forgotten', categoryId: 1n });
+    await runner.release();
+    expect((await client.post('/v1/pets', rex)).status).toBe(201);
+    expect(await bank.committed()).toEqual(['Rex']);
+  });
+
+  it('fail with the error of a statement, while others of the handler still run', async () => {
+    await using bank = await startBank();
+    const { dataSource, pets } = bank;
+    await dataSource.query('CREATE UNIQUE INDEX one_name ON pets (name)');
+    const save = async (name: string, ticks = 0) => {
+      for (let count = 0; count < ticks; count++) await Promise.resolve();
+      await pets.save({ name, categoryId: 1n });
+    };
+    await save('Taken');
+    // The second one may be anywhere when the first one has failed.
+    for (let ticks = 0; ticks < 50; ticks++) {
+      const work = () => Promise.all([save('Taken'), save('One', ticks)]);
+      await expect(inSharedTransaction(dataSource, work)).rejects.toMatchObject({
+        driverError: { code: expect.stringMatching(/^23505$|^SQLITE_CONSTRAINT_UNIQUE$/) },
+      });
+    }
+    expect(await pets.count()).toBe(1);
   });
 
   it('are followed by their callbacks, unless they are rolled back', async () => {

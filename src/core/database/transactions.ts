@@ -1,39 +1,127 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DataSource, EntityManager, type QueryRunner } from 'typeorm';
 import { databaseError } from './database-error.js';
+import { requestContext } from '../telemetry/request-context.js';
 import { run, UnitOfWork } from './unit-of-work.js';
 
 type Work<Result> = (manager: EntityManager) => Promise<Result>;
 type Isolation = Parameters<EntityManager['transaction']>[0];
 
+const BROKEN =
+  'The connection broke in a transaction, or PostgreSQL ended it after 3 s without a statement';
+
+const ENDED = 'The transaction has ended: await everything that is started within a transaction.';
+
+/**
+ * The code of the callback of a transaction, or of a savepoint. It belongs to the transaction, but
+ * only within the same request: a request that this code injects begins outside of it.
+ */
+class TransactionScope {
+  /**
+   * Whether repositories and transactions of this code join the transaction, beside table gateways.
+   */
+  joinsEverything: boolean;
+  private isClosed = false;
+  private readonly request = requestContext.getStore();
+  /** Settles when the savepoints that this code has begun have ended. */
+  private savepoints: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    readonly unitOfWork: UnitOfWork,
+    outer: TransactionScope | undefined,
+  ) {
+    this.joinsEverything = outer?.unitOfWork === unitOfWork && outer.joinsEverything;
+  }
+
+  get isOfThisRequest(): boolean {
+    return this.request === requestContext.getStore();
+  }
+
+  /** @throws {Error} if the callback has ended */
+  assertNotClosed(): void {
+    if (this.isClosed) throw new Error(ENDED);
+  }
+
+  /** @throws {Error} if the callback or its transaction has ended */
+  assertOpen(): void {
+    this.assertNotClosed();
+    if (!this.unitOfWork.isOpen) throw new Error(ENDED);
+  }
+
+  /** Savepoints side by side would be nested: each begins when the one before it has ended. */
+  next<Result>(savepoint: () => Promise<Result>): Promise<Result> {
+    const result = this.savepoints.then(() => {
+      this.assertOpen();
+      return savepoint();
+    });
+    this.savepoints = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Ends the scope when its last savepoint has ended. */
+  async close(): Promise<void> {
+    let latest: Promise<unknown>;
+    do {
+      latest = this.savepoints;
+      await latest;
+    } while (latest !== this.savepoints);
+    this.isClosed = true;
+  }
+}
+
 /** A data source that knows the transaction that the running code belongs to. */
 export abstract class ScopedDataSource extends DataSource {
-  private readonly unitsOfWork = new AsyncLocalStorage<UnitOfWork>();
+  private readonly scopes = new AsyncLocalStorage<TransactionScope>();
 
   /**
    * The unit of work that the running code belongs to.
    * @throws {Error} if it has ended: what the code writes now would not belong to it
    */
   get unitOfWork(): UnitOfWork | undefined {
-    const { latest } = this;
-    latest?.assertOpen();
-    return latest;
+    const { scope } = this;
+    scope?.assertOpen();
+    return scope?.unitOfWork;
   }
 
   /** @throws {Error} within a transaction, for which another writer would wait forever */
   assertOutside(): void {
-    this.latest?.assertEnded();
+    this.scope?.unitOfWork.assertEnded();
+  }
+
+  /** Whether the running code belongs to the transaction of `runner`, also if it has ended. */
+  isWithin(runner: QueryRunner): boolean {
+    return this.scope?.unitOfWork.runner === runner;
+  }
+
+  /** @throws {Error} if the running code belongs to a callback of `runner` that has ended */
+  assertMayUse(runner: QueryRunner): void {
+    if (this.isWithin(runner)) this.scope!.assertNotClosed();
+  }
+
+  /** Lets everything that the running code does through TypeORM join its transaction. */
+  share(): void {
+    this.scope!.joinsEverything = true;
   }
 
   /** Runs `work`, which belongs to the transaction of `manager`. */
-  within<Result>(manager: EntityManager, work: Work<Result>): Promise<Result> {
-    return this.unitsOfWork.run(UnitOfWork.of(manager.queryRunner!), () => work(manager));
+  async within<Result>(manager: EntityManager, work: Work<Result>): Promise<Result> {
+    const scope = new TransactionScope(UnitOfWork.of(manager.queryRunner!), this.scope);
+    try {
+      return await this.scopes.run(scope, () => work(manager));
+    } finally {
+      await scope.close();
+    }
+  }
+
+  /** Begins a transaction on `runner`, or a savepoint of the transaction of the running code. */
+  begin<Result>(runner: QueryRunner | undefined, run: () => Promise<Result>): Promise<Result> {
+    const { scope } = this;
+    const isSavepoint = runner === undefined ? scope?.joinsEverything : this.isWithin(runner);
+    return isSavepoint ? scope!.next(run) : run();
   }
 
   override createQueryRunner(): QueryRunner {
-    if (this.latest !== undefined && this.latest.joins !== 'gateways') {
-      return this.unitOfWork!.runner;
-    }
+    if (this.scope?.joinsEverything) return this.unitOfWork!.runner;
     const runner = this.newQueryRunner();
     return Object.assign(runner, { manager: this.createEntityManager(runner) });
   }
@@ -44,10 +132,9 @@ export abstract class ScopedDataSource extends DataSource {
 
   protected abstract newQueryRunner(): QueryRunner;
 
-  /** The same as `unitOfWork`, also if it has ended. */
-  private get latest(): UnitOfWork | undefined {
-    const latest = this.unitsOfWork.getStore();
-    return latest?.isOfThisRequest ? latest : undefined;
+  private get scope(): TransactionScope | undefined {
+    const scope = this.scopes.getStore();
+    return scope?.isOfThisRequest ? scope : undefined;
   }
 }
 
@@ -55,18 +142,20 @@ export abstract class ScopedDataSource extends DataSource {
 class ScopedManager extends EntityManager {
   override transaction<Result>(first: unknown, second = first as Work<Result>): Promise<Result> {
     const isolation = (first === second ? undefined : first) as Isolation;
-    return super.transaction(isolation, async (manager) => {
+    const dataSource = this.dataSource as ScopedDataSource;
+    const work = async (manager: EntityManager): Promise<Result> => {
       let cause: unknown;
       try {
-        const result = await (this.dataSource as ScopedDataSource).within(manager, second);
+        const result = await dataSource.within(manager, second);
         if (!manager.queryRunner!.isReleased) return result;
       } catch (error) {
         if (!manager.queryRunner!.isReleased) throw error;
         cause = error;
       }
       // TypeORM releases the query runner of a broken connection, and then rejects its use.
-      throw databaseError('08006', 'The connection broke in a transaction', cause);
-    });
+      throw databaseError('08006', BROKEN, cause);
+    };
+    return dataSource.begin(this.queryRunner, () => super.transaction(isolation, work));
   }
 }
 
@@ -79,16 +168,10 @@ export function inSharedTransaction<Result>(
   dataSource: ScopedDataSource,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const outer = dataSource.unitOfWork;
-  const joinsAfterwards = outer?.joins ?? 'nothing';
-  return (outer?.runner ?? dataSource).manager.transaction(async ({ queryRunner }) => {
-    const unitOfWork = UnitOfWork.of(queryRunner!);
-    unitOfWork.joins = 'everything';
-    try {
-      return await work();
-    } finally {
-      unitOfWork.joins = joinsAfterwards;
-    }
+  const { manager } = dataSource.unitOfWork?.runner ?? dataSource;
+  return manager.transaction(() => {
+    dataSource.share();
+    return work();
   });
 }
 

@@ -5,7 +5,6 @@ import {
   EventSubscriber,
   type QueryRunner,
 } from 'typeorm';
-import { type RequestContext, requestContext } from '../telemetry/request-context.js';
 
 type Callback = () => unknown;
 type TransactionEvent = Required<Pick<EntityManager, 'queryRunner'>>;
@@ -14,21 +13,8 @@ const NESTED =
   'Nested transaction: use the EntityManager passed to the transaction callback ' +
   'instead of starting another write.';
 
-const ENDED = 'The transaction has ended: await everything that is started within a transaction.';
-
-/**
- * The transaction of a query runner, what joins it, and the callbacks after its commit.
- *
- * The code of a transaction's callback belongs to it, but only within the same request: a request
- * that this code injects begins outside the transaction.
- */
+/** The transaction of a query runner, and the callbacks after its commit. */
 export class UnitOfWork {
-  /**
-   * What joins the transaction without its EntityManager: table gateways alone; repositories and
-   * transactions too; or nothing, because the sharing has ended.
-   */
-  joins: 'gateways' | 'everything' | 'nothing' = 'gateways';
-  private request: RequestContext | undefined;
   /** A list per open transaction: the outermost one first, then its savepoints. */
   private readonly callbacks: Callback[][] = [];
 
@@ -38,14 +24,8 @@ export class UnitOfWork {
     return (runner.data['unitOfWork'] ??= new UnitOfWork(runner)) as UnitOfWork;
   }
 
-  /** Whether the running code belongs to the request that started the transaction. */
-  get isOfThisRequest(): boolean {
-    return this.request === requestContext.getStore();
-  }
-
-  /** @throws {Error} if the transaction has ended: what the code writes would not belong to it */
-  assertOpen(): void {
-    if (!this.isOpen || this.joins === 'nothing') throw new Error(ENDED);
+  get isOpen(): boolean {
+    return this.runner.isTransactionActive && !this.runner.isReleased;
   }
 
   /** @throws {Error} while the transaction is open: another writer would wait for it forever */
@@ -54,7 +34,7 @@ export class UnitOfWork {
   }
 
   begin(): void {
-    if (this.callbacks.push([]) === 1) this.request = requestContext.getStore();
+    this.callbacks.push([]);
   }
 
   commit(): void {
@@ -71,10 +51,6 @@ export class UnitOfWork {
     const pending = this.callbacks.at(-1);
     if (pending === undefined) void run(callback);
     else pending.push(callback);
-  }
-
-  private get isOpen(): boolean {
-    return this.runner.isTransactionActive && !this.runner.isReleased;
   }
 }
 

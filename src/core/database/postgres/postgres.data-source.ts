@@ -5,7 +5,6 @@ import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
 import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import { isReadTimeout } from '../database-error.js';
 import { ScopedDataSource } from '../transactions.js';
-import { UnitOfWork } from '../unit-of-work.js';
 import { PatientPool } from './postgres.pool.js';
 
 /** TypeORM on PostgreSQL, on a pool that the `Database` port shares. */
@@ -25,15 +24,30 @@ export class PostgresDataSource extends ScopedDataSource {
 }
 
 class SharablePostgresQueryRunner extends PostgresQueryRunner {
-  override query(...query: Parameters<PostgresQueryRunner['query']>): Promise<QueryResult> {
-    return super.query(...query).catch(async (error: unknown) => {
-      // The statement may still be running: TypeORM closes the connection, as a broken one.
-      if (isReadTimeout(error)) ((await this.connect()) as Client).emit('error', error);
+  declare dataSource: PostgresDataSource;
+
+  override async query(...query: Parameters<PostgresQueryRunner['query']>): Promise<QueryResult> {
+    this.dataSource.assertMayUse(this);
+    try {
+      return (await super.query(...query)) as QueryResult;
+    } catch (error) {
+      // The statement may still be running.
+      if (isReadTimeout(error)) await this.closeConnection(error);
       throw error;
-    });
+    }
   }
 
   override async release(): Promise<void> {
-    if (UnitOfWork.of(this).joins !== 'everything') await super.release();
+    if (this.dataSource.isWithin(this)) return;
+    if (this.isTransactionActive && !this.isReleased) {
+      // The statements of others would join it.
+      await this.closeConnection(new Error('A transaction was not ended'));
+    }
+    await super.release();
+  }
+
+  /** As TypeORM closes a broken one. */
+  private async closeConnection(cause: unknown): Promise<void> {
+    ((await this.connect()) as Client).emit('error', cause);
   }
 }

@@ -7,7 +7,6 @@ import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSq
 import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { databaseError } from '../database-error.js';
 import { ScopedDataSource } from '../transactions.js';
-import { UnitOfWork } from '../unit-of-work.js';
 import { createFile, identityOf, protectFile } from './sqlite.file.js';
 import { SqliteWriter } from './sqlite.writer.js';
 
@@ -120,6 +119,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
 
   override async query(...statement: Parameters<Query>): ReturnType<Query> {
     this.assertNotTimedOut();
+    this.dataSource.assertMayUse(this);
     const { sharedConnection, writer } = this.dataSource;
     const isAlone = this.timer === undefined && !sharedConnection.prepare(statement[0]).readonly;
     if (!isAlone) return narrow(await super.query(...statement));
@@ -128,7 +128,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   }
 
   override async release(): Promise<void> {
-    if (UnitOfWork.of(this).joins === 'everything') return;
+    if (this.dataSource.isWithin(this)) return;
     this.undo();
     this.isReleased = true;
     await super.release();
