@@ -1,3 +1,5 @@
+import { CLOCK_FIX } from '../core/config/fixes.js';
+
 /** The result of one check of `petstore doctor`. */
 export interface Finding {
   check: string;
@@ -9,7 +11,6 @@ export interface Finding {
 
 /** Windows, bans and expiry follow the clock. The measurement itself may take a second. */
 const MAX_OFFSET_MS = 2_000;
-const CLOCK_FIX = 'synchronize the clocks of all machines with NTP (chrony, systemd-timesyncd)';
 
 function report(status: Finding['status']) {
   return (check: string, detail: string, fix: string | null = null): Finding => {

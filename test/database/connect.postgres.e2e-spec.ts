@@ -54,6 +54,13 @@ describeOnPostgres('connecting to PostgreSQL', (server) => {
     );
   });
 
+  it.each([-1, 1])('rejects a clock that is %d hour off', async (hours) => {
+    const now = Date.now.bind(Date);
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + hours * 3_600_000);
+    await expectRefused(server.url, /clock differs by 3\d{3} s from the clock of this .*NTP/);
+    clock.mockRestore();
+  });
+
   it('reports host, port, cause and fix of an unreachable database', async () => {
     const port = await freePort();
     await expectRefused(

@@ -9,6 +9,8 @@ const ALLOW_SCRIPT =
   'npx --allow-scripts=better-sqlite3, pnpm approve-builds), ' +
   'run npm rebuild better-sqlite3 with this Node.js, or set DATABASE_URL to a postgres:// URL ' +
   '(with PostgreSQL, only doctor and openapi need better-sqlite3)';
+export const CLOCK_FIX =
+  'synchronize the clocks of all machines with NTP (chrony, systemd-timesyncd)';
 
 /**
  * The fixes for operators: the first whose pattern matches the code or the message of the error. No
@@ -61,6 +63,7 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
     [/^53100/, 'free space on the disk of PostgreSQL'],
     [/^53300/, 'raise the connection limit, or lower DATABASE_POOL_SIZE'],
     [/^55P03/, 'another session holds a lock (a migration, a backup, a long query); try again'],
+    [/clock of this machine$/, CLOCK_FIX],
     [/instead of UTF8$/, 'create one with: createdb --encoding=UTF8 --template=template0 NAME'],
     [
       /unsupported startup parameter/,

@@ -3,11 +3,17 @@ import { type DataSource, QueryFailedError, TypeORMError } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { withHost } from '../config/urls.js';
 import { ExplainedError, explained, fixOf } from '../config/fixes.js';
+import { NOW } from './database-time.js';
 import { databaseError, driverErrorOf, hasChangedNothing } from './database-error.js';
 import { assertNotForeign } from './sqlite/sqlite.copy.js';
 
 const CHECK_URL =
   'check DATABASE_URL, and that PostgreSQL runs and can be reached from this machine';
+/**
+ * With a larger offset, a node would delete the usage and the idempotency records of others, and
+ * ban for longer than it should.
+ */
+const MAX_OFFSET_MS = 300_000;
 
 /**
  * Connects, and checks that the service can work with the server.
@@ -43,13 +49,21 @@ function explainPostgres(error: unknown, url: string): ExplainedError {
 }
 
 async function assertUsable(dataSource: DataSource): Promise<void> {
-  const [row] = await dataSource.query<[{ encoding: string; name: string; schema: string | null }]>(
+  const [row] = await dataSource.query<
+    [{ encoding: string; name: string; schema: string | null; nowMs: string }]
+  >(
     `SELECT current_setting('server_encoding') AS encoding, current_database() AS name,
-      current_schema() AS schema`,
+      current_schema() AS schema, ${NOW.postgres} AS "nowMs"`,
   );
-  if (row.schema === null) throw databaseError('3F000', 'no schema of the search_path can be used');
-  if (row.encoding === 'UTF8') return;
-  throw new Error(`the database ${row.name} has the encoding ${row.encoding} instead of UTF8`);
+  const { encoding, name, schema, nowMs } = row;
+  if (schema === null) throw databaseError('3F000', 'no schema of the search_path can be used');
+  if (encoding !== 'UTF8') {
+    throw new Error(`the database ${name} has the encoding ${encoding} instead of UTF8`);
+  }
+  const offsetMs = Math.abs(Number(nowMs) - Date.now());
+  if (offsetMs < MAX_OFFSET_MS) return;
+  const seconds = Math.round(offsetMs / 1_000);
+  throw new Error(`its clock differs by ${seconds} s from the clock of this machine`);
 }
 
 /**
