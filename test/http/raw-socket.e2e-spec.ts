@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '../support/eventually.js';
@@ -45,6 +46,7 @@ describe('a raw connection', () => {
     ['two lengths', message('POST /v1/pets', 'Content-Length: 1\r\nContent-Length: 2\r\n')],
     ['an invalid header', message('GET /v1/pets', 'Bad Header: x\r\n')],
     ['an invalid authority', message('GET http://[/v1/pets')],
+    ['no Host', 'GET /v1/pets HTTP/1.1\r\n\r\n'],
     ['a second Host', message('GET /v1/pets', 'Host: x\r\n')],
     ['a second Host, at a probe', message('GET /health/live', 'Host: y\r\n')],
     ['an empty second Host', message('GET /docs', 'Host:\r\n')],
@@ -77,9 +79,29 @@ describe('a raw connection', () => {
     expect(answer).toMatch(/x-ratelimit-limit: 1000000/);
   });
 
-  it('responds to a missing Host (400) and an unknown expectation (417) as Node does', async () => {
-    expect(statusesOf(await send(`GET /v1/pets HTTP/1.1\r\n${key}\r\n`))).toEqual([400]);
+  it('responds to an unknown expectation (417) as Node does', async () => {
     expect(statusesOf(await send(message('GET /v1/pets', 'Expect: x\r\n')))).toEqual([417]);
+  });
+
+  it.each(['1.0\r\n', '1.0\r\nHost:\r\n', '1.1\r\nHost:\r\n'])('accepts HTTP/%j', async (text) => {
+    expect(statusesOf(await send(`GET /v1/pets HTTP/${text}${key}\r\n`))).toEqual([200]);
+  });
+
+  it.each([
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n'],
+    ['no Host, with Expect: 100-continue', 'GET / HTTP/1.1\r\nExpect: 100-continue\r\n\r\n'],
+    // The server reads 64 KiB at once.
+    [
+      'a second Host and a large body',
+      message('POST /', 'Host: x\r\nContent-Length: 70000\r\n', 'x'.repeat(70_000)),
+    ],
+  ])('executes nothing behind a request that it rejects for %s', async (_what, rejected) => {
+    const body = '{"name":"Rex","categoryId":7}';
+    const fields = `Idempotency-Key: "${randomUUID()}"\r\nContent-Length: ${body.length}`;
+    const answers = parseAnswers(await send(list() + rejected + create(fields, body), 9));
+    expect(answers.map(({ status }) => status)).toEqual([200, 400]);
+    const first = await answerTo(create(fields, body));
+    expect([first.status, first.headers['idempotent-replayed']]).toEqual([201, undefined]);
   });
 
   it('uses the path of an absolute target', async () => {

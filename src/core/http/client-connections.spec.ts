@@ -84,6 +84,8 @@ describe(ClientConnections.name, () => {
     const polite = open(REQUEST.repeat(32));
     const greedy = open(REQUEST.repeat(33));
     await once(greedy, 'close');
+    const expectant = REQUEST.replace('Host', 'Expect: x\r\nHost');
+    await once(open(REQUEST + expectant.repeat(32)), 'close');
     for (let count = 1; polite.text().split('HTTP/1.1 200').length <= 32; count++) {
       started.shift()?.();
       await delay(1);

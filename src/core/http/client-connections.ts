@@ -60,12 +60,14 @@ export class ClientConnections {
   constructor(private readonly sendTimeoutMs: number) {}
 
   /**
-   * Creates an HTTP server whose requests reach `handler` once every earlier request of their
-   * connection has its response.
+   * Creates an HTTP server whose requests, also those without a `Host`, reach `handler` once every
+   * earlier request of their connection has its response.
    */
   createServer(options: ServerOptions, handler: RequestListener): Server {
     const server = new DrainableServer({
       ...options,
+      // Node would respond itself, and `handler` would get the requests behind that response.
+      requireHostHeader: false,
       IncomingMessage: BoundedRequest,
       ServerResponse: SingleChunkResponse as typeof ServerResponse,
     });
@@ -77,6 +79,9 @@ export class ClientConnections {
       socket.once('close', () => this.connections.delete(socket));
     });
     server.on('request', (request, response) => this.receive(request, response, handler));
+    server.on('checkExpectation', (request, response) =>
+      this.receive(request, response, () => response.writeHead(417).end()),
+    );
     server.on('clientError', (error, socket) => this.reject(error, socket as Socket));
     // Without a listener, Node closes the connection and sends no response.
     server.on('connect', ({ socket }) => {
@@ -152,7 +157,7 @@ export class ClientConnections {
     const { socket } = request;
     const connection = this.connections.get(socket);
     // The parser continues for some milliseconds with the data of a closed connection.
-    if (connection === undefined || socket.destroyed) return;
+    if (connection === undefined || !socket.writable) return;
     connection.last = request;
     if (connection.response === undefined) {
       this.start(connection, response, handler);
@@ -215,7 +220,7 @@ export class ClientConnections {
  *   connection was closed at one of the first. It parses nothing after an upgrade.
  */
 class BoundedRequest extends IncomingMessage {
-  private readonly isTooLate = this.socket.destroyed;
+  private readonly isTooLate = !this.socket.writable;
   private asksForUpgrade: boolean | null = null;
   private joined: Buffer = NOTHING;
   private size = 0;

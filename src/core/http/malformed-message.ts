@@ -25,7 +25,8 @@ const HOST = /^(?:\[[\w:.%-]+\]|[\w.~!$&'()*+;=%-]*)(?::\d*)?$/;
  * 3.2), or a `Transfer-Encoding` other than `chunked`, or of HTTP/1.0 (section 6.1).
  */
 export function isAmbiguous({ headers, httpVersion }: IncomingMessage): boolean {
-  const { host = '', 'transfer-encoding': coding } = headers;
+  // Only HTTP/1.1 requires a Host. It may be empty.
+  const { host = httpVersion === '1.1' ? ' ' : '', 'transfer-encoding': coding } = headers;
   if (!HOST.test(host)) return true;
   return coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked');
 }
