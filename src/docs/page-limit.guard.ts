@@ -7,8 +7,8 @@ import { RateLimiter } from '../core/rate-limits/rate-limiter.js';
 const LIMITS = { perMinute: 600, perDay: 864_000 };
 
 /**
- * Limits the requests of one address to the public pages, separately from its failed
- * authentications.
+ * Limits the requests of one address to the pages of a controller, separately from its failed
+ * authentications: requests to the public pages do not keep an operator from the console.
  */
 @Injectable()
 export class PageLimitGuard implements CanActivate {
@@ -16,6 +16,7 @@ export class PageLimitGuard implements CanActivate {
 
   canActivate(context: ExecutionContext): Promise<true> {
     const address = clientAddress(requestOf(context));
-    return this.limiter.admitSeparately(addressRateLimitKey(address, 'pages:'), LIMITS);
+    const key = addressRateLimitKey(address, `${context.getClass().name}:`);
+    return this.limiter.admitSeparately(key, LIMITS);
   }
 }

@@ -15,6 +15,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Public } from '../../src/index.js';
 import { startAdminService, useAdminService } from '../support/admin.js';
 import { Client } from '../support/client.js';
+import { FakeClock } from '../support/clock.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 import { recordedLog } from '../support/recorded-log.js';
@@ -215,6 +216,18 @@ describe('ADMIN_PORT', () => {
     await expect(admin.get(KEYS)).rejects.toThrow();
     await using off = await startService();
     expect((await off.anonymous().get(KEYS)).status).toBe(404);
+  });
+
+  it('serves the console after too many requests to the public pages', async () => {
+    const { service: started, origin } = await startAdminService({
+      clock: new FakeClock(Date.now()),
+    });
+    await using service = started;
+    const anonymous = service.anonymous();
+    const requests = Array.from({ length: 601 }, () => anonymous.get('/llms.txt'));
+    const answers = await Promise.all(requests);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(1);
+    expect((await fetch(origin)).status).toBe(200);
   });
 
   it('completes a request in progress when the server stops', async () => {
