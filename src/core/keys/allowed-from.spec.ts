@@ -12,6 +12,7 @@ describe(parseAddresses.name, () => {
     '::ffff:203.0.113.7',
     '::FFFF:cb00:7107',
     '::ffff:10.0.0.0/104',
+    '::ffff:0:0/96',
   ])('keeps %s as it was written, once', (entry) => {
     expect(parseAddresses([entry, entry])).toEqual([entry]);
   });
@@ -34,6 +35,8 @@ describe(parseAddresses.name, () => {
     '203.0.113.7:443',
     '[2001:db8::1]',
     '2001:db8::1/129',
+    '::ffff:10.0.0.0/8',
+    '::FFFF:a00:0/95',
     'fe80::1%eth0',
     7,
     null,

@@ -4,10 +4,16 @@ import { BlockList, isIP } from 'node:net';
 export const MAX_ADDRESSES = 50;
 
 /** Completes "NAME must be ..." */
-export const ADDRESS_LIST = `a list of at most ${MAX_ADDRESSES} IP addresses or CIDR ranges`;
+export const ADDRESS_LIST =
+  `a list of at most ${MAX_ADDRESSES} IP addresses ` + 'or CIDR ranges (IPv4-mapped: /96 to /128)';
 
 /** An address without a zone, and the length of its prefix if it is a range. */
 const ENTRY = /^([\da-f:.]+)(?:\/(0|[1-9]\d{0,2}))?$/i;
+
+/** IPv4-mapped IPv6 addresses. A range of them with a shorter prefix would admit all of IPv4. */
+const MAPPED = new BlockList();
+const MAPPED_BITS = 96;
+MAPPED.addSubnet('::ffff:0:0', MAPPED_BITS, 'ipv6');
 
 /**
  * Parses IP addresses and CIDR ranges.
@@ -49,5 +55,7 @@ function rangeOf(entry: unknown) {
   const version = isIP(address);
   const [family, maxBits] = version === 4 ? (['ipv4', 32] as const) : (['ipv6', 128] as const);
   const bits = Number(length ?? maxBits);
-  return version === 0 || bits > maxBits ? undefined : { address, bits, family };
+  if (version === 0 || bits > maxBits) return undefined;
+  const isTooWide = bits < MAPPED_BITS && version === 6 && MAPPED.check(address, 'ipv6');
+  return isTooWide ? undefined : { address, bits, family };
 }
