@@ -5,7 +5,7 @@ export const MAX_ADDRESSES = 50;
 
 /** Completes "NAME must be ..." */
 export const ADDRESS_LIST =
-  `a list of at most ${MAX_ADDRESSES} IP addresses ` + 'or CIDR ranges (IPv4-mapped: /96 to /128)';
+  `a list of at most ${MAX_ADDRESSES} IP addresses or CIDR ranges ` + '(IPv4-mapped: /96 to /128)';
 
 /** An address without a zone, and the length of its prefix if it is a range. */
 const ENTRY = /^([\da-f:.]+)(?:\/(0|[1-9]\d{0,2}))?$/i;
