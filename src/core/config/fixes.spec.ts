@@ -18,7 +18,9 @@ describe(fixOf.name, () => {
     ['sqlite', failure('SQLITE_READONLY_DIRECTORY'), /access to p\.db and/],
     ['sqlite', failure('EACCES'), /access to p\.db and/],
     ['sqlite', failure('EEXIST'), /a part of the path p\.db is not a folder$/],
-    ['sqlite', failure('SQLITE_NOTADB'), /copy the damaged file, and run petstore restore BACKUP$/],
+    ['sqlite', failure('SQLITE_NOTADB'), /^set DATABASE_URL to another file; or stop the server/],
+    // Another file would be a new database without keys.
+    ['sqlite', failure('SQLITE_CORRUPT'), /^stop the server, copy the damaged file, and run/],
     ['sqlite', failure('SQLITE_FULL'), /^free space on the disk of p\.db$/],
     ['sqlite', failure('SQLITE_IOERR_SHMSIZE'), /free space on the disk of p\.db, or repair/],
     ['sqlite', failure('ERR_DLOPEN_FAILED'), /npm install-scripts approve better-sqlite3.*pnpm/],
@@ -29,7 +31,11 @@ describe(fixOf.name, () => {
     ],
     ['postgres', failure('ECONNREFUSED'), /^start PostgreSQL/],
     ['postgres', failure('42501'), /the role in DATABASE_URL/],
-    ['postgres', failure('25006'), /^point DATABASE_URL at the primary/],
+    [
+      'postgres',
+      failure('25006'),
+      /^point DATABASE_URL at the primary; on the primary, see why default_trans/,
+    ],
     ['postgres', failure('CERT_HAS_EXPIRED'), /^renew the certificate/],
     ['postgres', failure('ERR_TLS_CERT_ALTNAME_INVALID'), /or use its host name in DATABASE_URL$/],
     ['port', failure('EADDRINUSE'), /another program uses this port.* p\.dbPORT$/],

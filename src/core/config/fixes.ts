@@ -1,9 +1,7 @@
 /** Where a failure happened: elsewhere, the same error code needs another fix. */
 export type Place = 'sqlite' | 'backup' | 'postgres' | 'redis' | 'port';
 
-const RESTORE =
-  'set DATABASE_URL to another file; or stop the server, copy the damaged file, ' +
-  'and run petstore restore BACKUP';
+const RESTORE = 'stop the server, copy the damaged file, and run petstore restore BACKUP';
 const ALLOW_SCRIPT =
   'allow the install script of better-sqlite3 (npm install-scripts approve better-sqlite3, ' +
   'npx --allow-scripts=better-sqlite3, pnpm approve-builds), ' +
@@ -19,7 +17,8 @@ export const CLOCK_FIX =
  */
 const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: string])[]>> = {
   sqlite: [
-    [/^SQLITE_(?:CORRUPT|NOTADB)/, RESTORE],
+    [/^SQLITE_CORRUPT/, RESTORE],
+    [/^SQLITE_NOTADB/, `set DATABASE_URL to another file; or ${RESTORE}`],
     [/^(?:SQLITE_FULL|ENOSPC|EDQUOT)/, 'free space on the disk of {}'],
     [
       /^(?:EROFS|SQLITE_(?:CANTOPEN|READONLY)|EACCES|EPERM)/,
@@ -56,7 +55,11 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
     [/does not support SSL/, 'turn TLS on in PostgreSQL, or remove sslmode from DATABASE_URL'],
     [/^ECONNREFUSED/, 'start PostgreSQL, or correct host and port in DATABASE_URL'],
     [/^28/, 'correct user and password in DATABASE_URL, or allow the user in pg_hba.conf'],
-    [/^25006/, 'point DATABASE_URL at the primary, a server that accepts writes'],
+    [
+      /^25006/,
+      'point DATABASE_URL at the primary; on the primary, ' +
+        'see why default_transaction_read_only is on (a full disk, for example)',
+    ],
     [/^3D000/, 'create the database, or correct its name in DATABASE_URL'],
     [/^3F000/, 'grant the role in DATABASE_URL USAGE on the schema, or correct its search_path'],
     [/^42501/, 'grant the missing privilege to the role in DATABASE_URL: see docs/operating.md'],
