@@ -55,7 +55,11 @@ export async function copy(
     const notes = value.notCopied.map((name) => `Not copied: ${name}, which no migration creates.`);
     return { value, text: [table('TABLE,SOURCE,TARGET', rows), ...notes].join('\n') };
   } catch (error) {
-    const explained = explain(error, { databaseUrl: to }, []) as Error;
+    const urls = [to, from];
+    const explained = urls.reduce<unknown>(
+      (cause, databaseUrl) => explain(cause, { databaseUrl }, []),
+      error,
+    ) as Error;
     explained.message = explained.message.replaceAll('DATABASE_URL', setting);
     throw explained;
   } finally {

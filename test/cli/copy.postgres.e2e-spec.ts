@@ -254,6 +254,26 @@ describeOnPostgres('petstore copy', (server) => {
     expect(readdirSync(directory)).not.toContain('target.db');
   });
 
+  it('names the right that a source lacks, also for a target in SQLite', async () => {
+    const source = await server.createDatabase();
+    await jsonInProcess(source, 'migrate');
+    await server.query(
+      'CREATE ROLE blind LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO blind',
+      source,
+    );
+    const blind = source.replace('postgres@', 'blind@');
+    process.env['DATABASE_URL'] = blind;
+    const { code, err } = await runInProcess('copy', '--to', file('target.db'));
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(
+        /sequence \w+; grant the missing privilege to the role in DATABASE_URL or --to: /,
+      ),
+    ]);
+    await server.query('GRANT SELECT ON ALL SEQUENCES IN SCHEMA public TO blind', source);
+    expect((await copy(blind, file('target.db'))).notCopied).toEqual([]);
+  });
+
   it('rejects a target that a server has', async () => {
     const to = file('target.db');
     const service = await startService({ env: { DATABASE_URL: to } });
