@@ -249,6 +249,9 @@ describe('the admin API', () => {
     const startsAt = new Date(hour * 3_600_000).toISOString();
     expect(all.hours).toContainEqual({ startsAt, plan: 'free', admitted: 60, rejected: 1 });
     expect(Object.keys(all).sort()).toEqual(['banned', 'expiring', 'hours', 'nearLimit']);
+    // The plan of these requests, not the plan of the key now.
+    await patch(client.keyId!, { plan: 'pro' });
+    expect((await admin.get('/admin/v1/usage?hours=1')).json().hours).toEqual(all.hours);
     // A rejected address consumes no quota.
     const elsewhere = await service.client({
       plan: 'business',

@@ -64,15 +64,13 @@ const COUNT_BY_OPERATION = sameStatement(
 const COUNT_BY_PLAN = sameStatement(
   'usage.count-by-plan',
   `WITH part AS (
-    SELECT client_id, ${ADMITTED} AS admitted, ${REJECTED} AS rejected
-    FROM usage_hours WHERE hour = $1 AND client_id > $2
-    GROUP BY client_id ORDER BY client_id LIMIT ${BATCH})
-  SELECT batch.last AS "last", key.plan AS plan,
-    CAST(SUM(part.admitted) AS double precision) AS admitted,
-    CAST(SUM(part.rejected) AS double precision) AS rejected
+    SELECT DISTINCT hour, client_id FROM usage_hours WHERE hour = $1 AND client_id > $2
+    ORDER BY client_id LIMIT ${BATCH})
+  SELECT batch.last AS "last", plan, CAST(${ADMITTED} AS double precision) AS admitted,
+    CAST(${REJECTED} AS double precision) AS rejected
   FROM ${lastOf('client_id')} LEFT JOIN part ON 1 = 1
-  LEFT JOIN api_keys key ON key.id = part.client_id
-  GROUP BY batch.last, key.plan`,
+  LEFT JOIN usage_hours USING (hour, client_id)
+  GROUP BY batch.last, plan`,
 );
 
 /** A client is at most twice among the rows, once for each window. */
@@ -167,7 +165,10 @@ export class UsageRepository {
     await this.database.write(ADD_REJECTED, JSON.stringify(groups));
   }
 
-  /** Sums the requests of an hour by plan: rejected with 429, and admitted by the quota. */
+  /**
+   * Sums the requests of an hour by their plan at that time: rejected with 429, and admitted by the
+   * quota.
+   */
   async countByPlan(hour: number): Promise<PlanCount[]> {
     const sums = new Map<string, PlanCount>();
     for await (const batch of this.inBatches<PlanCount>(COUNT_BY_PLAN, hour)) {
