@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, lstatSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { loadConfig } from '../core/config/config.js';
 import { explained } from '../core/config/fixes.js';
@@ -17,15 +17,17 @@ const COMPANIONS = ['', '-wal', '-shm', '-journal', '-server'];
 
 /** `petstore backup FILE` */
 export async function backup(
-  file: string,
+  path: string,
   options: CommonOptions,
   output: Output,
 ): Promise<Result | void> {
   await loadAllExtensions(options);
   const database = embeddedDatabase('pg_dump');
   assertDatabaseExists(database);
-  if (file === '-') return backupToOutput(database, output);
-  await assertMayWrite(file, database, options.yes);
+  if (path === '-') return backupToOutput(database, output);
+  // A link stays, and the file behind it is replaced.
+  const file = existsSync(path) ? realpathSync(path) : path;
+  await explained('backup', file, () => assertMayWrite(file, database, options.yes));
   await explained('backup', file, () => backupDatabase(database, file));
   const { size: bytes } = statSync(file);
   const value = { file: resolve(file), bytes };
@@ -39,7 +41,7 @@ async function backupToOutput(database: string, output: Output): Promise<void> {
   }
   const file = `${database}.backup-${process.pid}`;
   try {
-    await explained('sqlite', file, () => backupDatabase(database, file));
+    await explained('sqlite', database, () => backupDatabase(database, file));
     const { size } = statSync(file);
     const isWritten = await output.pipe(createReadStream(file));
     if (isWritten) output.note(`Wrote ${size} bytes to standard output.`);
@@ -85,7 +87,8 @@ async function assertMayWrite(file: string, database: string, yes?: boolean): Pr
   if (COMPANIONS.some((suffix) => place === realpathSync(database) + suffix)) {
     throw new Error(`${file} is part of the database; choose another file`);
   }
-  if (!existsSync(file)) return;
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return;
+  if (!existsSync(file)) throw new Error(`${file} is a link to a file that does not exist`);
   if (!statSync(file).isFile()) throw new Error(`${file} is not a file`);
   if (!yes && !isInteractive()) throw new Error(`${file} exists; use --yes to overwrite it`);
   await confirm(`Overwrite ${file}?`, yes);

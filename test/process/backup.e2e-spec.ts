@@ -9,8 +9,10 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -267,6 +269,23 @@ describe('petstore backup and restore', () => {
       expect(message).toMatch(/ is part of the database; choose another file\n$/);
     }
     expect(await failure('backup', 'no/where.db')).toMatch(/no directory no\n$/);
+  });
+
+  it('backup replaces the file behind a link, not the link', async () => {
+    await json('migrate');
+    const link = join(workplace.directory, 'link.db');
+    symlinkSync(backup, link);
+    expect(await failure('backup', link, '--yes')).toMatch(
+      /link\.db is a link to a file that does not exist\n$/,
+    );
+    writeFileSync(backup, 'mine');
+    expect(await failure('backup', link)).toMatch(/backup\.db exists; use --yes/);
+    await json('backup', link, '--yes');
+    expect(readlinkSync(link)).toBe(backup);
+    expect(readFileSync(backup, 'latin1')).toMatch(/^SQLite format 3/);
+    rmSync(link);
+    symlinkSync(database, link);
+    expect(await failure('backup', link, '--yes')).toMatch(/ is part of the database;/);
   });
 
   it('backup and restore point to the tools of PostgreSQL for PostgreSQL', async () => {
