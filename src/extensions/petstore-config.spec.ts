@@ -21,9 +21,15 @@ describe(loadExtensions.name, () => {
     return loadExtensions({});
   }
 
-  it('needs no file, no extensions and no plans', async () => {
+  it('needs no file', async () => {
     expect(await loadExtensions({})).toEqual({ extensions: [] });
-    expect(await load('{}')).toMatchObject({ extensions: [] });
+  });
+
+  it('does not accept an empty file', async () => {
+    writeFileSync('petstore.config.js', '');
+    await expect(loadExtensions({})).rejects.toThrow(
+      'petstore.config.js must have "export default defineConfig(',
+    );
   });
 
   it('accepts plans without extensions', async () => {
@@ -33,16 +39,20 @@ describe(loadExtensions.name, () => {
 
   it.each(['js', 'mjs'])('reads petstore.config.%s', async (ending) => {
     const file = `petstore.config.${ending}`;
-    expect(await load('{}', file)).toMatchObject({ file: expect.stringContaining(file) });
+    expect(await load('{ extensions: [] }', file)).toMatchObject({
+      file: expect.stringContaining(file),
+    });
   });
 
   it.each(['ts', 'mts', 'cjs', 'json', 'yaml'])(
     'says that petstore.config.%s is not read, unless it is beside a file that is',
     async (ending) => {
       const name = `petstore.config.${ending}`;
-      await expect(load('{}', name)).rejects.toThrow(`${name} is not read: only .js and .mjs are`);
+      await expect(load('{ extensions: [] }', name)).rejects.toThrow(
+        `${name} is not read: only .js and .mjs are`,
+      );
       await expect(loadExtensions({ config: name })).rejects.toThrow(`${name} is not read`);
-      expect(await load('{}')).toMatchObject({ extensions: [] });
+      expect(await load('{ extensions: [] }')).toMatchObject({ extensions: [] });
     },
   );
 
@@ -53,7 +63,7 @@ describe(loadExtensions.name, () => {
 
   it('does not choose between two files', async () => {
     writeFileSync('petstore.config.mjs', '');
-    await expect(load('{}')).rejects.toThrow(
+    await expect(load('{ extensions: [] }')).rejects.toThrow(
       'there are petstore.config.js and petstore.config.mjs: remove one of them',
     );
   });
@@ -62,6 +72,7 @@ describe(loadExtensions.name, () => {
     ['{ plan: {} }', 'petstore.config.js: plan is not a known member'],
     ['{ plans: [] }', 'petstore.config.js: plans must be an object'],
     ['{ extensions: {} }', 'petstore.config.js: extensions must be an array'],
+    ['{}', 'petstore.config.js must have "export default defineConfig('],
     ['() => ({})', 'petstore.config.js must have "export default defineConfig('],
     ['null', 'petstore.config.js must have "export default defineConfig('],
     ['[]', 'petstore.config.js must have "export default defineConfig('],

@@ -39,10 +39,11 @@ export async function loadExtensions(
     throw new Error(`${name} is not read: only .js and .mjs are, so compile or rename it`);
   }
   const loaded = (await import(pathToFileURL(file).href).catch((cause: unknown) => {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`cannot load ${name}: ${message}`, { cause });
+    throw new Error(`cannot load ${name} (run node ${name} to see where)`, { cause });
   })) as { default: PetStoreConfig };
-  if (Object.prototype.toString.call(loaded.default) !== '[object Object]') {
+  // An empty file is `{}` as CommonJS.
+  const isObject = Object.prototype.toString.call(loaded.default) === '[object Object]';
+  if (!isObject || Object.keys(loaded.default).length === 0) {
     throw new Error(`${name} must have "export default defineConfig({ extensions: [...] })"`);
   }
   const faults = shapeFaults(Shape, loaded.default);

@@ -51,7 +51,18 @@ describe('petstore.config.js', () => {
 
   it.each([
     ['restore x', 'that is not there', undefined, 'configuration file broken.js does not exist'],
-    ['backup x', 'that throws', 'throw new Error("no toys")', 'cannot load broken.js: no toys'],
+    [
+      'backup x',
+      'that throws',
+      'throw new Error("no toys")',
+      'cannot load broken.js \\(run node broken.js to see where\\): no toys',
+    ],
+    [
+      'migrate',
+      'that is no JavaScript',
+      'export default {,}',
+      'cannot load broken.js \\(run node broken.js to see where\\): SyntaxError: [^:]*',
+    ],
     [
       'new extension x',
       'without a default',
