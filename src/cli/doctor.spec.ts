@@ -167,7 +167,7 @@ describe('petstore doctor', () => {
       'configuration',
       () => (rmSync(file), mkdirSync(file)),
       /petstore\.db is a folder$/,
-      /^correct the environment variable/,
+      /^correct what this line names: the variable/,
     ],
     [
       'failed',

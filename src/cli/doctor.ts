@@ -17,7 +17,8 @@ import { withApp } from './openapi.js';
 import { table } from './output.js';
 
 const OTHERS = 0o077;
-const SETTINGS_FIX = 'correct the environment variable, .env or petstore.config.js';
+const SETTINGS_FIX =
+  'correct what this line names: the variable or its line in .env, the file, or the option';
 
 /** `petstore doctor` */
 export async function doctor(options: CommonOptions): Promise<Result> {

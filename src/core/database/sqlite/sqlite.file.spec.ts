@@ -30,7 +30,7 @@ describe('a database file', () => {
 
   it('is refused below /proc, where nobody can create a directory', () => {
     expect(() => createFile('/proc/petstore/data/petstore.db')).toThrow(
-      'cannot create /proc/petstore/data',
+      'cannot create /proc/petstore/data; set DATABASE_URL to another file',
     );
   });
 

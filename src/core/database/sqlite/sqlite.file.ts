@@ -23,7 +23,7 @@ export class DatabaseServedError extends Error {}
 
 /**
  * Creates a file for its owner only, with its directory, if there is none.
- * @throws {ExplainedError} see `assertNotMoved`
+ * @throws {ExplainedError} if it cannot be created below /proc; see also `assertNotMoved`
  */
 export function createFile(path: string): void {
   if (path === ':memory:') return;
@@ -32,7 +32,9 @@ export function createFile(path: string): void {
   // was removed.
   const directory = dirname(resolve(path));
   const isMissing = identityOf(directory) === undefined;
-  if (isMissing && directory.startsWith('/proc/')) throw new Error(`cannot create ${directory}`);
+  if (isMissing && directory.startsWith('/proc/')) {
+    throw new ExplainedError(`cannot create ${directory}`, 'set DATABASE_URL to another file');
+  }
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   closeSync(openSync(path, 'a', OWNER_ONLY));
 }
