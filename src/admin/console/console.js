@@ -103,38 +103,40 @@ function table(caption, head, rows, none) {
   return el('div.wide', { tabindex: '0', role: 'region', 'aria-label': caption }, content);
 }
 
-/** Bars by hour: served requests, and above them the rejected ones. The table has the numbers. */
-function chart(caption, hours) {
+/**
+ * Bars by hour, in two parts. The table has the numbers.
+ * @param hours each with its start and two counts, which `kinds` describe
+ */
+function chart(caption, kinds, hours) {
   if (!hours.length) return p('No requests in the last 24 hours.');
   const thisHour = Math.floor(now() / 3_600_000);
-  const most = Math.max(...hours.map(({ ok, rejected }) => ok + rejected));
-  const bars = hours.flatMap(({ startsAt, ok, rejected }) => {
-    const hoursAgo = thisHour - new Date(startsAt) / 3_600_000;
-    const place = { x: 23.1 - hoursAgo, width: 0.8 };
+  const most = Math.max(...hours.map(([, lower, upper]) => lower + upper));
+  const bars = hours.flatMap(([startsAt, lower, upper]) => {
+    const place = { x: 23.1 - thisHour + new Date(startsAt) / 3_600_000, width: 0.8 };
     return [
-      el('rect.ok', { ...place, y: most - ok, height: ok }),
-      el('rect.rejected', { ...place, y: most - ok - rejected, height: rejected }),
+      el('rect.ok', { ...place, y: most - lower, height: lower }),
+      el('rect.rejected', { ...place, y: most - lower - upper, height: upper }),
     ];
   });
-  const [served, rejected] = ['ok', 'rejected'].map((kind) => number(sumOf(hours, kind)));
+  const sums = kinds.map((kind, at) => `${number(sumOf(hours, at + 1))} ${kind}`);
   const picture = {
     // One unit is an hour in width and a request in height.
     viewBox: `0 0 24 ${most}`,
     preserveAspectRatio: 'none',
     role: 'img',
-    'aria-label': `${caption}: ${served} served, ${rejected} rejected`,
+    'aria-label': `${caption}: ${sums}`,
   };
   const mark = (kind) => el(`span.${kind}`, '\u25A0\u2002');
-  const rows = [...hours].reverse().map((hour) => [time(hour.startsAt), hour.ok, hour.rejected]);
+  const rows = [...hours].reverse().map(([startsAt, ...counts]) => [time(startsAt), ...counts]);
   return el(
     'section',
     h2(caption),
     el('svg.chart', picture, bars),
-    el('p.legend', b(mark('ok'), 'served'), b(mark('rejected'), 'rejected')),
+    el('p.legend', b(mark('ok'), kinds[0]), b(mark('rejected'), kinds[1])),
     el(
       'details',
       el('summary', 'The same as a table'),
-      table(caption, ['Hour from', 'Served', 'Rejected'], rows),
+      table(caption, ['Hour from', ...kinds], rows),
     ),
   );
 }
@@ -444,7 +446,7 @@ function togetherByHour(counts) {
   const hours = [...new Set(counts.map(({ startsAt }) => startsAt))];
   return hours.map((startsAt) => {
     const ofPlans = counts.filter((count) => count.startsAt === startsAt);
-    return { startsAt, ok: sumOf(ofPlans, 'admitted'), rejected: sumOf(ofPlans, 'rejected') };
+    return [startsAt, sumOf(ofPlans, 'admitted'), sumOf(ofPlans, 'rejected')];
   });
 }
 
@@ -511,8 +513,8 @@ async function keysView(_id, query) {
     isViewer && p(VIEWER),
     el(
       'div.tiles',
-      tile(sumOf(hours, 'ok'), 'served in 24 hours'),
-      tile(sumOf(hours, 'rejected'), 'rejected in 24 hours'),
+      tile(sumOf(hours, 1), 'admitted in 24 hours'),
+      tile(sumOf(hours, 2), 'rejected in 24 hours'),
       tile(usage.banned, 'banned', '#keys?status=banned'),
       tile(usage.nearLimit.length, 'above 80 % of a limit', '#near'),
       tile(usage.expiring, 'expire within 14 days', '#keys?use=expiresWithinDays%3D14'),
@@ -522,7 +524,7 @@ async function keysView(_id, query) {
     !isFound && PASTED[pasted] && p(b(PASTED[pasted])),
     box,
     more(page.next, keyRows, box),
-    chart('Requests of all keys by hour', hours),
+    chart('Requests of all keys by hour', ['admitted', 'rejected'], hours),
   ];
 }
 
@@ -618,7 +620,7 @@ async function keyView(id) {
       outcomes[name] = (outcomes[name] ?? 0) + count;
     }
     const { ok = 0, ...others } = codes;
-    return { startsAt, ok, rejected: sumOf(Object.entries(others), 1) };
+    return [startsAt, ok, sumOf(Object.entries(others), 1)];
   });
   // A rotation deletes an unused successor.
   const keys = await get(`/admin/v1/keys?order=newest&limit=100&search=${key.clientId}`);
@@ -664,7 +666,7 @@ async function keyView(id) {
     ),
     h2('What is left'),
     el('div.tiles', left('this minute', usage.limits.minute), left('today', usage.limits.day)),
-    chart('Requests by hour', hours),
+    chart('Requests by hour', ['ok', 'other outcomes'], hours),
     ...section('Outcomes of the last 24 hours', ['Outcome', 'Requests'], byCount, 'No requests.'),
     ...section('Permissions', ['Term', 'Value'], terms),
     p(link(`#audit?key=${id}`, 'Changes of this key')),
