@@ -15,6 +15,9 @@ describeOnPostgres('Idempotency-Key on two nodes', (server) => {
   let keyId: string;
   beforeAll(async () => {
     url = await server.createDatabase();
+    // The service chooses the isolation itself: with this one, requests would get 503 (40001).
+    const name = url.split('/').at(-1)!;
+    await server.query(`ALTER DATABASE ${name} SET default_transaction_isolation = serializable`);
     const env = { DATABASE_URL: url };
     nodes = [keep(await startService({ env, migrate: true })), keep(await startService({ env }))];
     const issued = await nodes[0]!.client();
@@ -40,6 +43,27 @@ describeOnPostgres('Idempotency-Key on two nodes', (server) => {
     const repeats = Array.from({ length: 50 }, (_none, index) => post(index % 2, 'at once'));
     for (const { status } of await Promise.all(repeats)) expect(status).toBe(201);
     expect(await animals('at once')).toBe(1);
+  });
+
+  it('replays a response that is committed while a request waits for its insert', async () => {
+    await server.query(
+      `CREATE SEQUENCE inserts;
+       CREATE FUNCTION delay_first() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN
+           IF nextval('inserts') = 1 THEN PERFORM pg_sleep(1); END IF;
+           RETURN NEW;
+         END $$;
+       CREATE TRIGGER delay_first BEFORE INSERT ON idempotency_records
+         FOR EACH ROW EXECUTE FUNCTION delay_first()`,
+      url,
+    );
+    try {
+      const answers = await Promise.all([post(0, 'delayed'), post(1, 'delayed')]);
+      expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+    } finally {
+      await server.query('DROP FUNCTION delay_first CASCADE; DROP SEQUENCE inserts', url);
+    }
+    expect(await animals('delayed')).toBe(1);
   });
 
   it('is in use while another node has not committed, and free if that rolls back', async () => {

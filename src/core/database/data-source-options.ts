@@ -12,8 +12,12 @@ import { SqliteDataSource } from './sqlite/sqlite.data-source.js';
  */
 export const MIGRATIONS_TABLE = 'petstore_migrations';
 
-/** A commit must be on disk before its response, whatever the role or the database sets. */
-const SYNCHRONOUS_COMMIT = `SELECT set_config('synchronous_commit', 'on', false)
+/**
+ * Whatever the role or the database sets, a commit must be on disk before its response, and a
+ * transaction sees what others have committed while it waited for a lock.
+ */
+const SESSION = `SET default_transaction_isolation = 'read committed';
+  SELECT set_config('synchronous_commit', 'on', false)
   WHERE current_setting('synchronous_commit') = 'off'`;
 const STATEMENT_TIMEOUT_MS = 3_000;
 
@@ -61,7 +65,7 @@ export function dataSourceOptions(
       // later ends the process.
       onConnect: (client: Client) => {
         client.on('error', () => undefined);
-        return client.query(SYNCHRONOUS_COMMIT);
+        return client.query(SESSION);
       },
     },
   };
