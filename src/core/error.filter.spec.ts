@@ -36,8 +36,9 @@ const request = {
 
 describe(ErrorFilter.name, () => {
   const logger = { error: jest.fn(), warn: jest.fn(), debug: jest.fn() };
+  const transport = { routes, failedStreams: { listeners: [] as unknown[] } } as Transport;
   const makeFilter = () =>
-    new ErrorFilter(faults as DatabaseFaults, { routes } as Transport, logger as unknown as Logger);
+    new ErrorFilter(faults as DatabaseFaults, transport, logger as unknown as Logger);
   let filter: ErrorFilter;
   beforeEach(() => {
     jest.clearAllMocks();
@@ -48,6 +49,7 @@ describe(ErrorFilter.name, () => {
     const answer = { status: 0, headers: { ...set }, body: '' };
     const reply = {
       sent,
+      raw: { headersSent: false },
       code: (status: number) => ((answer.status = status), reply),
       type: (type: string) => ((answer.headers['content-type'] = type), reply),
       headers: (headers: object) => (Object.assign(answer.headers, headers), reply),

@@ -22,7 +22,11 @@ export class ErrorFilter implements ExceptionFilter {
     private readonly faults: DatabaseFaults,
     private readonly transport: Transport,
     private readonly logger: Logger,
-  ) {}
+  ) {
+    transport.failedStreams.listeners.push((thrown, request, reply) =>
+      this.send(this.toApiError(thrown), request, reply),
+    );
+  }
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const [request, reply, next] = host.getArgs<[ApiRequest, ApiReply, (error: unknown) => void]>();
@@ -45,7 +49,10 @@ export class ErrorFilter implements ExceptionFilter {
     const status = error.getStatus();
     request.rejection = { code: error.code, address: clientAddress(request) };
     this.log(error, request);
-    if (reply.sent) return;
+    const { headersSent } = reply.raw;
+    // The client has another status. This one is for the log and the metrics.
+    if (headersSent) reply.code(status);
+    if (headersSent || reply.sent) return;
     // An invalid header caused this failure, and would make the error response fail as well.
     for (const [name, value] of Object.entries(reply.getHeaders())) {
       if (!VALID_HEADER.test(`${name}:${String(value)}`)) reply.removeHeader(name);

@@ -38,7 +38,9 @@ export class AccessLog {
       // An injected response is not `writableFinished` yet when it closes.
       reply.raw.once('finish', () => (hasEnded = true));
       // `onResponse` is not called if the client leaves before the end of its response.
-      reply.raw.once('close', () => this.record(request, reply, address, hasEnded));
+      reply.raw.once('close', () => {
+        this.record(request, reply, address, hasEnded || request.rejection !== undefined);
+      });
     });
   }
 

@@ -1,5 +1,5 @@
 import { METHODS, type RequestListener, type Server } from 'node:http';
-import fastify, { type FastifyInstance, type RouteHandlerMethod } from 'fastify';
+import fastify, { type FastifyInstance, LogController, type RouteHandlerMethod } from 'fastify';
 import type { Config } from '../config/config.js';
 import { PublicAddress } from '../config/public-address.js';
 import { isProbe } from '../telemetry/is-probe.js';
@@ -17,6 +17,18 @@ import { isApiTarget, routableTarget } from './target.js';
 /** The guards limit the target as a whole: see `assertTarget()`. */
 const MAX_PARAMETER_LENGTH = 65_536;
 
+type StreamListener = LogController['streamError'];
+
+/** Reports a stream that fails after the head of its response. By default, Fastify logs it. */
+class FailedStreams extends LogController {
+  readonly listeners: StreamListener[] = [];
+
+  override streamError: StreamListener = (error, request, reply) => {
+    // Otherwise the client has left.
+    if (!reply.raw.destroyed) for (const notify of this.listeners) notify(error, request, reply);
+  };
+}
+
 /** Fastify with the options and hooks of the service. Nest and the guards are built on it. */
 export class Transport {
   readonly routes = new RouteTable();
@@ -24,6 +36,7 @@ export class Transport {
   readonly connections: ClientConnections;
   readonly address: PublicAddress;
   readonly server: FastifyInstance;
+  readonly failedStreams = new FailedStreams();
   private readonly arrivals: ((request: ApiRequest, reply: ApiReply) => void)[] = [];
   /** The handler of the CatchAllController, in the application that has one. */
   private catchAll: RouteHandlerMethod | undefined;
@@ -35,6 +48,7 @@ export class Transport {
     this.server = fastify({
       genReqId: requestIdOf,
       trustProxy,
+      logController: this.failedStreams,
       return503OnClosing: false,
       serverFactory: (handler) => this.createServer(handler),
       routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
