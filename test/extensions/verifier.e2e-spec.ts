@@ -141,6 +141,9 @@ describe('a verifier', () => {
       minute: [{ ...caller, limits: { perMinute: 0, perDay: 9 } }, 503],
       day: [{ ...caller, limits: { perMinute: 9, perDay: 0 } }, 503],
       never: [{ ...caller, expiresAt: 0 }, 503],
+      milliseconds: [{ ...caller, expiresAt: fixed.now() + 1000 }, 503],
+      infinite: [{ ...caller, expiresAt: Infinity }, 503],
+      text: [{ ...caller, expiresAt: String(now + 1) }, 503],
       plan: [{ clientId: 'c', scopes: [], plan: 'gold' }, 503],
     };
     const verify = (token: string) => Promise.resolve(rows[token]![0] as VerifiedCaller);
@@ -155,7 +158,7 @@ describe('a verifier', () => {
       expect([token, answer.status]).toEqual([token, status]);
     }
     const failures = lines.filter(({ level }) => level === 'warn').map(({ details }) => details);
-    expect(failures).toHaveLength(6);
+    expect(failures).toHaveLength(9);
     for (const { err } of failures) expect(err.message).toContain('extension rows: ');
     expect(failures.at(-1).err.cause.message).toContain('plan "gold"');
   });

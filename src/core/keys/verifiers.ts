@@ -21,7 +21,7 @@ export interface VerifiedCaller {
   readonly plan?: string;
   /** Limits that replace those of a plan: integers between 1 and 10^12. */
   readonly limits?: Limits;
-  /** Unix seconds. */
+  /** Unix seconds, below 10^11: milliseconds are not valid. */
   readonly expiresAt?: number;
 }
 
@@ -51,6 +51,8 @@ const OWN_TOKEN = /^ps[ka]_/;
 const CLIENT_ID = /^(?!key_)\P{C}{1,255}$/u;
 const TIMEOUT_MS = 5_000;
 const ID_LENGTH = 22;
+/** As Unix milliseconds, a time in 1973. */
+const MAX_EXPIRES_AT = 1e11;
 
 /**
  * Identifies callers by the verifiers of extensions. The first one that accepts a token decides.
@@ -103,17 +105,22 @@ export class Verifiers implements OnModuleInit {
  * the service.
  */
 function toCaller(verified: VerifiedCaller, plans: Plans): Caller {
-  const { clientId, scopes, plan = 'enterprise', expiresAt = Infinity } = verified;
+  const { clientId, scopes, plan = 'enterprise', expiresAt } = verified;
   const limits = verified.limits ?? plans.of(plan);
   const faults = [
     ...(typeof clientId === 'string' ? [] : ['clientId must be a text']),
     ...(Array.isArray(scopes) ? [] : ['scopes must be an array']),
     ...(arePlanLimits(limits) ? [] : [`limits, or those of plan "${plan}", are not valid`]),
-    ...(expiresAt > 0 ? [] : ['expiresAt must be Unix seconds']),
+    ...(isExpiry(expiresAt) ? [] : ['expiresAt must be a number of Unix seconds below 10^11']),
   ];
   if (faults.length > 0) throw new Error(faults.join('; '));
   const id = `tok_${digestOf(clientId).slice(0, ID_LENGTH)}`;
   const quota = { key: id, limits: limits! };
-  const expiresAtMs = expiresAt * 1000;
+  const expiresAtMs = (expiresAt ?? Infinity) * 1000;
   return { clientId, keyId: id, plan, scopes: new Set(scopes), quota, expiresAtMs };
+}
+
+function isExpiry(value: unknown): boolean {
+  if (value === undefined) return true;
+  return typeof value === 'number' && value > 0 && value < MAX_EXPIRES_AT;
 }
