@@ -28,7 +28,7 @@ export interface TestStoreOptions extends Partial<PetStoreConfig> {
   /** Further environment variables. */
   env?: Readonly<Record<string, string>>;
   /** Overrides providers, guards or modules: `(builder) => builder.overrideProvider(Token)...`. */
-  override?: (builder: TestingModuleBuilder) => TestingModuleBuilder;
+  override?: (builder: TestingModuleBuilder) => TestingModuleBuilder | void;
 }
 
 /** The options of `fetch`, and a key. */
@@ -139,7 +139,7 @@ function createWith(
 ): StartOptions['createNest'] {
   return async (module, adapter, options) => {
     const builder = Test.createTestingModule({ imports: [module] }).setLogger(options.logger);
-    const tested = await override(builder).compile();
+    const tested = await (override(builder) ?? builder).compile();
     return tested.createNestApplication<NestFastifyApplication>(adapter, options);
   };
 }

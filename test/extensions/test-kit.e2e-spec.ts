@@ -67,3 +67,13 @@ it('overrides providers of every module, of the service too, before the start', 
   expect(await answer.json()).toEqual({ reminder: 'faked', name: 'Rex', rates: { toy: 2 } });
   expect(store.get(Reminders).remind()).toBe('faked');
 });
+
+it('overrides a provider if the function returns nothing', async () => {
+  await using store = await startTestStore({
+    extensions: [{ name: 'reminders', module: RemindersModule }],
+    override: (builder) => {
+      builder.overrideProvider(Mailer).useValue({ send: () => 'faked' });
+    },
+  });
+  expect(store.get(Reminders).remind()).toBe('faked');
+});
