@@ -17,8 +17,10 @@ export async function addExtensionCommands(
   argv: readonly string[],
   output: Output,
 ): Promise<void> {
-  const at = argv.findIndex((each) => CONFIG.test(each));
-  const config = CONFIG.exec(argv[at] ?? '')?.[1] ?? argv[at + 1];
+  // The arguments after `--` belong to the command.
+  const own = argv.slice(0, [...argv, '--'].indexOf('--'));
+  const at = own.findIndex((each) => CONFIG.test(each));
+  const config = CONFIG.exec(own[at] ?? '')?.[1] ?? own[at + 1];
   const isHelp = ['--help', '-h', 'help'].includes(argv[0]!);
   let extensions: readonly Extension[] = [];
   try {

@@ -42,6 +42,11 @@ describe('a command of an extension', () => {
     expect(JSON.parse(out).args).toEqual(args);
   });
 
+  it('has a --config of its own after --', async () => {
+    const { err } = await runInProcess('herd', '--', '--config', 'gone.js');
+    expect(err).toContain("unknown command 'herd'");
+  });
+
   it('fails with exit code 1 and its message', async () => {
     expect(await runInProcess('wolf', '--config', config)).toEqual({
       code: 1,
