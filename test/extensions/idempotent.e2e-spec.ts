@@ -7,6 +7,7 @@ import {
   Injectable,
   Module,
   Post,
+  StreamableFile,
   UseInterceptors,
 } from '@nestjs/common';
 import { InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
@@ -23,6 +24,7 @@ import {
 } from 'typeorm';
 import { AnyScope, bigintColumn, Creates, Idempotent } from '../../src/index.js';
 import { expectError } from '../support/expectations.js';
+import { recordedLog } from '../support/recorded-log.js';
 import { useService } from '../support/start-service.js';
 
 class CreateToys1770000000000 implements MigrationInterface {
@@ -111,6 +113,12 @@ class ToysController {
     throw new ConflictException('rejected');
   }
 
+  @Post('file')
+  @Idempotent()
+  file(): StreamableFile {
+    return new StreamableFile(Buffer.from('ball'));
+  }
+
   @Get()
   async listToys(): Promise<number> {
     return this.repository.count();
@@ -125,7 +133,9 @@ class ToysController {
 class ToysModule {}
 
 describe('@Idempotent()', () => {
+  const { logger, lines } = recordedLog();
   const { client } = useService({
+    logger,
     extensions: [{ module: ToysModule, migrations: [CreateToys1770000000000] }],
     env: { PUBLIC_BASE_URL: 'https://zoo.example/v1' },
   });
@@ -166,6 +176,13 @@ describe('@Idempotent()', () => {
   it('runs a handler that fails once', async () => {
     expectError(await post(undefined, 'fails', '/rejected'), 409, 'conflict');
     expect(rejected).toBe(1);
+  });
+
+  it('says in the log that a file cannot be stored', async () => {
+    expect((await client.post('/v1/toys/file', undefined)).text).toBe('ball');
+    expectError(await post(undefined, 'file', '/file'), 500, 'internal_error');
+    const failure = lines.find(({ level }) => level === 'error');
+    expect(failure!.details.err.message).toContain('cannot store a file');
   });
 
   it('sets Location in whatever order it is combined with @Creates()', async () => {

@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Readable } from 'node:stream';
+import { Injectable, StreamableFile } from '@nestjs/common';
 import { instanceToPlain } from 'class-transformer';
 import type { Counter } from 'prom-client';
 import { BackgroundTasks, type Flush } from '../database/background-tasks.js';
@@ -114,9 +115,13 @@ export class IdempotencyService {
     const claim = [clientId, idempotencyKey, bodyDigest, this.clock.now(), this.expiredMs()];
     const claimed = await this.database.write(CLAIM, ...claim).catch(rejectHeld);
     if (claimed.length === 0) throw inUse();
+    const result = await handle();
+    if (result instanceof StreamableFile || result instanceof Readable) {
+      throw new TypeError('@Idempotent() cannot store a file or a stream: return an object');
+    }
     // `ClassSerializerInterceptor` of the controller runs later: members with `@Exclude()` would be
     // stored.
-    const response: unknown = instanceToPlain(await handle());
+    const response: unknown = instanceToPlain(result);
     const text = response === undefined ? '' : stringifyJson(response);
     await this.database.write(STORE, text, clientId, idempotencyKey);
     return response;
