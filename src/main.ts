@@ -42,7 +42,8 @@ if (!isServer || argv.includes('--json')) {
 process.on('exit', () => {
   // Node's code for a top-level await that never settles.
   if (process.exitCode !== 13) return;
-  process.stderr.write('error: a promise never settles: see each await in petstore.config.js\n');
+  const places = 'petstore.config.js, and the hooks and commands of extensions';
+  process.stderr.write(`error: a promise never settles: see each await in ${places}\n`);
   process.exitCode = 1;
 });
 // Loaded after the check: older releases of Node cannot link them.

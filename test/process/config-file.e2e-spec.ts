@@ -88,10 +88,39 @@ describe('petstore.config.js', () => {
       expect([code, stdout]).toEqual([1, '']);
       // Later releases of Node add a warning.
       expect(stderr).toMatch(
-        /^error: a promise never settles: see each await in petstore\.config\.js$/m,
+        /^error: a promise never settles: see each await in petstore\.config\.js, and the hooks/m,
       );
     },
   );
+
+  describe('an extension that waits forever', () => {
+    const waiting = 'error: a promise never settles: ';
+    const extensionWith = (workplace: Workplace, module: string, members = ''): void => {
+      const extension = `{ name: 'toys', compatibility: '^1.0.0', module: ${module}, ${members} }`;
+      workplace.write('petstore.config.mjs', `export default { extensions: [${extension}] }`);
+    };
+
+    it.each([
+      ['a hook', 'serve', 'class { onModuleInit() { return new Promise(() => {}); } }'],
+      ['a command', 'toys', 'class {}'],
+    ])('ends %s with a line', async (_what, command, module) => {
+      using workplace = new Workplace({ PORT: '0', METRICS_PORT: '0', LOG_FORMAT: 'json' });
+      const run = 'run: () => new Promise(() => {})';
+      extensionWith(workplace, module, `commands: [{ name: 'toys', description: 'x', ${run} }]`);
+      if (command === 'toys') await workplace.run('migrate');
+      const { code, stderr } = await workplace.run(command);
+      expect([code, stderr]).toEqual([1, expect.stringContaining(waiting)]);
+      expect(stderr).toContain('the hooks and commands of extensions');
+    });
+
+    it('ends a stop with a line, once the requests are complete', async () => {
+      using workplace = new Workplace({ LOG_FORMAT: 'json' });
+      extensionWith(workplace, 'class { onModuleDestroy() { return new Promise(() => {}); } }');
+      const served = await workplace.serve();
+      expect(await served.stop()).toBe(1);
+      expect(served.output()).toContain(waiting);
+    });
+  });
 
   it.each([
     [
