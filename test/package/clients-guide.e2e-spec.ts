@@ -102,6 +102,7 @@ describe('docs/clients.md', () => {
           response.writeHead(status, headers).end(JSON.stringify({ code, message: '', status }));
       };
       const answers: RequestListener[] = [
+        (_request, response) => response.writeHead(502).end('<html>Bad Gateway</html>'),
         fail('internal_error', 500),
         (request) => request.socket.destroy(),
         fail('service_unavailable', 503, { 'Retry-After': '1' }),
@@ -115,6 +116,19 @@ describe('docs/clients.md', () => {
         env: { ...env, PETSTORE_URL: `http://127.0.0.1:${port}` },
       });
       expect((await program.finally(() => server.close())).stdout).toBe('2 pets\n');
+    },
+  );
+
+  it.each(SNIPPETS.filter(({ language }) => language === 'js'))(
+    'prints the error of a wrong key: js, snippet %#',
+    async ({ text }) => {
+      const path = join(directory, 'wrong-key.mjs');
+      writeFileSync(path, text);
+      const program = run('node', [path], { env: { ...env, PETSTORE_API_KEY: 'psk_wrong' } });
+      await expect(program).rejects.toMatchObject({
+        stdout: '',
+        stderr: expect.stringContaining('Error: {"code":"invalid_api_key"'),
+      });
     },
   );
 
