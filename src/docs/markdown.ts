@@ -7,7 +7,7 @@ const marked = new Marked({
       const text = this.parser.parseInline(tokens);
       const id = slugOf(text);
       const anchor = `<a class="anchor" href="#${id}" aria-label="Link to ${id}">#</a>`;
-      return `<h${depth} id="${id}">${text} ${anchor}</h${depth}>\n`;
+      return `<h${depth} id="${id}">${text}&nbsp;${anchor}</h${depth}>\n`;
     },
   },
 });
@@ -18,7 +18,7 @@ const marked = new Marked({
  */
 export function toHtml(markdown: string): string {
   const html = marked.parse(markdown) as string;
-  const headings = html.matchAll(/<h2 id="([^"]+)">(.+) <a class/g);
+  const headings = html.matchAll(/<h2 id="([^"]+)">(.+)&nbsp;<a class/g);
   const items = Array.from(headings, ([, id, text]) => `<li><a href="#${id}">${text}</a></li>`);
   const contents = `<nav class="contents" aria-label="Contents"><ul>${items.join('')}</ul></nav>`;
   return (

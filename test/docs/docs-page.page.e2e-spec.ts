@@ -362,11 +362,16 @@ describeWith('chromium', 'the documentation in a browser', (executablePath) => {
       await page.goto(`${service.origin}/docs/guides/${guide}`);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
       expect(await violations()).toEqual([]);
+      const alone = await page.evaluate(
+        `Array.from(document.querySelectorAll('.anchor'))
+          .filter((link) => link.offsetLeft === link.parentElement.offsetLeft).map(String)`,
+      );
+      expect(alone).toEqual([]);
       await page.setViewportSize({ width: 1280, height: 1000 });
 
       const contents = page.getByRole('navigation', { name: 'Contents' }).getByRole('link');
       expect(await contents.allInnerTexts()).toEqual(
-        (await page.locator('main h2').allInnerTexts()).map((text) => text.replace(/ #$/, '')),
+        (await page.locator('main h2').allInnerTexts()).map((text) => text.replace(/\s#$/, '')),
       );
       await contents.last().click();
       expect(await page.locator('h2:target').count()).toBe(1);
