@@ -65,12 +65,9 @@ describe(IdempotencyService.name, () => {
 
   it('returns the stored response where another node was faster, and runs no handler', async () => {
     const record = { bodyDigest: 'digest', response: '{"id":1}' };
-    const queryRunner = { data: {} };
-    const manager = {
-      transaction: (work: (of: object) => Promise<unknown>) => work({ queryRunner }),
-    };
+    const manager = { transaction: (work: () => Promise<unknown>) => work() };
     const database = {
-      dataSource: { manager },
+      dataSource: { manager, share: () => undefined },
       query: jest.fn().mockResolvedValueOnce([]).mockResolvedValueOnce([record]),
       // The statement that claims the key inserts no row: there is one.
       write: () => Promise.resolve([]),
