@@ -22,6 +22,10 @@ describe(clientAddress.name, () => {
     expect(addressOf(undefined)).toBe('unknown');
   });
 
+  it('is unknown if a request is injected with something else', () => {
+    expect(addressOf('psk_secret')).toBe('unknown');
+  });
+
   it.each(['unknown', '', '999.1.1.1', '203.0.113.9:80', '<script>', 'x'.repeat(9_000)])(
     'is the address of the proxy if the proxy sends %p, which is no address',
     (garbage) => {

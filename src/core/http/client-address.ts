@@ -9,10 +9,12 @@ const IPV6_BITS = 128;
 /**
  * The address of a caller: behind the proxies of TRUST_PROXY, the nearest address that is not a
  * proxy's.
- * @returns its shortest form, without a zone; `unknown` if the client is gone
+ * @returns its shortest form, without a zone; `unknown` if the client is gone, or if a request was
+ *   injected with something else
  */
 export function clientAddress({ ip, raw }: Pick<ApiRequest, 'ip' | 'raw'>): string {
-  const address = isIP(ip) === 0 ? (raw.socket.remoteAddress ?? 'unknown') : ip;
+  const given = [ip, raw.socket.remoteAddress];
+  const address = given.find((each = '') => isIP(each) !== 0) ?? 'unknown';
   // It appends the number of bits to an IPv6 address.
   return normalizeIp(address, IPV6_BITS).replace(`/${IPV6_BITS}`, '');
 }

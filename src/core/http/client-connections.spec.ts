@@ -117,6 +117,15 @@ describe(ClientConnections.name, () => {
     expect(socket.text()).toMatch(/^HTTP\/1\.1 200 [^]*okHTTP\/1\.1 400 [^]*}$/);
   });
 
+  it('sends one response to a request whose body becomes malformed after it', async () => {
+    await listen((_request, response) => response.end('ok'));
+    const socket = open('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    await eventually(() => Promise.resolve(socket.text().endsWith('ok')));
+    socket.write('not a chunk\r\n');
+    await once(socket, 'close');
+    expect(socket.text().split('HTTP/1.1')).toHaveLength(2);
+  });
+
   it.each([
     ['sends nothing', () => undefined],
     ['sends a byte now and then', (socket: Socket) => void socket.write('x')],
