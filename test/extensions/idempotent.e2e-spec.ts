@@ -113,6 +113,13 @@ class ToysController {
     throw new ConflictException('rejected');
   }
 
+  @Post('price')
+  @Idempotent()
+  price(): object {
+    const price = { cents: 150n, toJSON: () => '1.50' };
+    return { price, list: [{ price }] };
+  }
+
   @Post('file')
   @Idempotent()
   file(): StreamableFile {
@@ -171,6 +178,16 @@ describe('@Idempotent()', () => {
     expect(first.headers).not.toHaveProperty('idempotent-replayed');
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect(tidied).toBe(1);
+  });
+
+  it('stores members in the JSON form that they have', async () => {
+    const prices = [1, 2].map(() => client.post('/v1/toys/price', {}, { 'Idempotency-Key': 'p' }));
+    for (const response of await Promise.all(prices)) {
+      if (response.status === 409) continue;
+      expect(response.json()).toEqual({ price: '1.50', list: [{ price: '1.50' }] });
+    }
+    const repeat = await client.post('/v1/toys/price', {}, { 'Idempotency-Key': 'p' });
+    expect(repeat.json()).toEqual({ price: '1.50', list: [{ price: '1.50' }] });
   });
 
   it('runs a handler that fails once', async () => {

@@ -121,7 +121,7 @@ export class IdempotencyService {
     }
     // `ClassSerializerInterceptor` of the controller runs later: members with `@Exclude()` would be
     // stored.
-    const response: unknown = instanceToPlain(result);
+    const response = withJsonForms(instanceToPlain(result), result);
     const text = response === undefined ? '' : stringifyJson(response);
     await this.database.write(STORE, text, clientId, idempotencyKey);
     return response;
@@ -138,6 +138,18 @@ export class IdempotencyService {
   private expiredMs(): number {
     return this.clock.now() - KEPT_MS;
   }
+}
+
+/** Calls `toJSON()`, which class-transformer does not know. */
+function withJsonForms(plain: unknown, result: unknown): unknown {
+  if (!isObject(plain) || !isObject(result)) return plain;
+  if (typeof result['toJSON'] === 'function') return (result as unknown as Date).toJSON();
+  for (const name in plain) plain[name] = withJsonForms(plain[name], result[name]);
+  return plain;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 /** @throws 409 if another request is about to insert the record */
