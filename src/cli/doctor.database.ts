@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DataSource, type EntityMetadata } from 'typeorm';
 import type { Config } from '../core/config/config.js';
@@ -217,5 +217,7 @@ function checkSchema(ran: readonly string[], known: readonly string[], isSqlite:
 /** The folder of a file, or the nearest one above it that exists. It may be a file itself. */
 function existingFolderOf(file: string): string {
   const folder = dirname(resolve(file));
-  return existsSync(folder) ? folder : existingFolderOf(folder);
+  // A link to nothing exists as well.
+  const isThere = lstatSync(folder, { throwIfNoEntry: false }) !== undefined;
+  return isThere ? folder : existingFolderOf(folder);
 }

@@ -7,6 +7,7 @@ import fs, {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -136,9 +137,19 @@ describe('petstore doctor', () => {
     [
       'failed',
       'database',
+      () => {
+        symlinkSync('/nowhere', `${file}-link`);
+        process.env['DATABASE_URL'] = `sqlite:${file}-link/petstore.db`;
+      },
+      /^ENOENT/,
+      /is not a folder, or a link to nothing$/,
+    ],
+    [
+      'failed',
+      'database',
       () => (process.env['DATABASE_URL'] = `sqlite:${process.execPath}/petstore.db`),
       /^ENOTDIR/,
-      /^correct DATABASE_URL: a part of the path .* is not a folder$/,
+      /^correct DATABASE_URL: a part of the path .* is not a folder, or a link to nothing$/,
     ],
     [
       'failed',

@@ -185,7 +185,7 @@ describe('one line per cause', () => {
     [
       'path in a file',
       () => ({ DATABASE_URL: 'sqlite:/dev/null/p.db' }),
-      /a part of the path .* is not a folder$/,
+      /a part of the path .* is not a folder/,
     ],
     ['home directory', () => ({ DATABASE_URL: 'sqlite:~/p.db' }), /must not contain ~: ~\/p\.db$/],
   ])(

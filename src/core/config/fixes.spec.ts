@@ -17,7 +17,7 @@ describe(fixOf.name, () => {
     ['sqlite', failure('SQLITE_CANTOPEN'), /^give this user access to p\.db and its folder/],
     ['sqlite', failure('SQLITE_READONLY_DIRECTORY'), /access to p\.db and/],
     ['sqlite', failure('EACCES'), /access to p\.db and/],
-    ['sqlite', failure('EEXIST'), /a part of the path p\.db is not a folder$/],
+    ['sqlite', failure('EEXIST'), /a part of the path p\.db is not a folder, or a link/],
     ['sqlite', failure('SQLITE_NOTADB'), /^set DATABASE_URL to another file; or stop the server/],
     // Another file would be a new database without keys.
     ['sqlite', failure('SQLITE_CORRUPT'), /^stop the server, copy the damaged file, and run/],

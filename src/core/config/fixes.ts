@@ -24,7 +24,10 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
       /^(?:EROFS|SQLITE_(?:CANTOPEN|READONLY)|EACCES|EPERM)/,
       'give this user access to {} and its folder, or set DATABASE_URL to another file',
     ],
-    [/^(?:ENOTDIR|EEXIST)/, 'correct DATABASE_URL: a part of the path {} is not a folder'],
+    [
+      /^(?:ENOTDIR|EEXIST|ENOENT|ELOOP)/,
+      'correct DATABASE_URL: a part of the path {} is not a folder, or a link to nothing',
+    ],
     [/^SQLITE_IOERR/, 'free space on the disk of {}, or repair the disk'],
     [/^SQLITE_BUSY/, 'another process uses {}; end it, or try again'],
     [/^ERR_DLOPEN_FAILED|^Could not locate the bindings file/, ALLOW_SCRIPT],
