@@ -176,6 +176,52 @@ describe('transactions of an extension', () => {
     expect(await bank.committed()).toEqual(['Rex']);
   });
 
+  it('that are begun with SQL take no writes of others with them', async () => {
+    await using bank = await startBank();
+    const { dataSource } = bank;
+    const client = await bank.service.client();
+    const runner = dataSource.createQueryRunner();
+    const begun = [runner.query('BEGIN'), dataSource.query('BEGIN')];
+    for (const { status } of await Promise.allSettled(begun)) {
+      expect(status).toBe(onPostgres ? 'fulfilled' : 'rejected');
+    }
+    await runner.release();
+    for (let count = 0; count < 5; count++) {
+      expect((await client.post('/v1/pets', rex)).status).toBe(201);
+    }
+    await dataSource.query('ROLLBACK').catch(() => undefined);
+    expect(await bank.committed()).toEqual(times(5, () => 'Rex'));
+  });
+
+  it('in which a statement failed are not committed in part', async () => {
+    await using bank = await startBank();
+    const { dataSource } = bank;
+    const done: string[] = [];
+    const work = dataSource.transaction(async (manager) => {
+      afterCommit(manager, () => done.push('committed'));
+      await manager.insert(Pet, { name: 'First', categoryId: 1n });
+      await manager.query('SELECT nothing').catch(() => undefined);
+    });
+    // SQLite rolls back the failed statement only.
+    if (onPostgres) await expect(work).rejects.toThrow('A statement of this transaction failed');
+    else await work;
+    const isCommitted = (await bank.committed()).includes('First');
+    expect([isCommitted, done]).toEqual(onPostgres ? [false, []] : [true, ['committed']]);
+  });
+
+  it('within a shared one have its isolation level, or are rejected', async () => {
+    await using bank = await startBank();
+    const { dataSource, pets } = bank;
+    const work = dataSource.transaction.bind(dataSource, 'SERIALIZABLE', (manager) =>
+      manager.insert(Pet, { name: 'Serial', categoryId: 1n }),
+    );
+    await work();
+    const shared = inSharedTransaction(dataSource, work);
+    if (onPostgres) await expect(shared).rejects.toThrow('cannot be SERIALIZABLE');
+    else await shared;
+    expect(await pets.countBy({ name: 'Serial' })).toBe(onPostgres ? 1 : 2);
+  });
+
   it('fail with the error of a statement, while others of the handler still run', async () => {
     await using bank = await startBank();
     const { dataSource, pets } = bank;

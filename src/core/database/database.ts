@@ -55,7 +55,7 @@ const PING: Statement = { name: 'ping', sqlite: 'PRAGMA schema_version', postgre
 export type PoolState = Record<'in_use' | 'idle' | 'waiting', number>;
 
 /**
- * Prepared statements, for the hot path and for table gateways. Within a transaction of TypeORM,
+ * Prepared statements, for the hot path and for table gateways. In the callback of a transaction,
  * a statement runs in it.
  */
 export abstract class Database {

@@ -5,7 +5,9 @@ import { requestContext } from '../telemetry/request-context.js';
 import { run, UnitOfWork } from './unit-of-work.js';
 
 type Work<Result> = (manager: EntityManager) => Promise<Result>;
-type Isolation = Parameters<EntityManager['transaction']>[0];
+type Isolation = Parameters<EntityManager['transaction']>[0] & string;
+
+const STRICTER: readonly unknown[] = ['REPEATABLE READ', 'SERIALIZABLE'];
 
 const BROKEN =
   'The connection broke in a transaction, or PostgreSQL ended it after 3 s without a statement';
@@ -113,11 +115,22 @@ export abstract class ScopedDataSource extends DataSource {
     }
   }
 
-  /** Begins a transaction on `runner`, or a savepoint of the transaction of the running code. */
-  begin<Result>(runner: QueryRunner | undefined, run: () => Promise<Result>): Promise<Result> {
-    const { scope } = this;
+  /**
+   * Begins a transaction on `runner`, or a savepoint of the transaction of the running code.
+   * @throws {Error} for a savepoint that needs another isolation level than its transaction has
+   */
+  async begin<Result>(
+    runner: QueryRunner | undefined,
+    isolation: Isolation | undefined,
+    run: () => Promise<Result>,
+  ): Promise<Result> {
+    const { scope, options } = this;
     const isSavepoint = runner === undefined ? scope?.joinsEverything : this.isWithin(runner);
-    return isSavepoint ? scope!.next(run) : run();
+    if (!isSavepoint) return run();
+    // A transaction of SQLite is always serializable.
+    const isStricter = options.type === 'postgres' && STRICTER.includes(isolation);
+    if (isStricter) throw new Error(`A transaction within another one cannot be ${isolation}`);
+    return scope!.next(run);
   }
 
   override createQueryRunner(): QueryRunner {
@@ -155,7 +168,8 @@ class ScopedManager extends EntityManager {
       // TypeORM releases the query runner of a broken connection, and then rejects its use.
       throw databaseError('08006', BROKEN, cause);
     };
-    return dataSource.begin(this.queryRunner, () => super.transaction(isolation, work));
+    const run = () => super.transaction(isolation, work);
+    return dataSource.begin(this.queryRunner, isolation, run);
   }
 }
 

@@ -40,7 +40,7 @@ type Values = Record<string, Parameter | undefined>;
  * A table data gateway: the fast statements of one table. It derives them from the entity, whose
  * module imports `TypeOrmModule.forFeature([Entity])`. Statements are prepared; on SQLite the
  * inserts of one event-loop tick share a commit, on PostgreSQL the statements of one tick are
- * sent as one. Within a transaction of TypeORM, each statement runs in that transaction.
+ * sent as one. In the callback of a transaction of TypeORM, each statement runs in it.
  *
  * Supported are integers, texts and UUIDs, a primary key of one column, and the default schema.
  * @typeParam Generated the primary key if the database generates it; default: the member `id`

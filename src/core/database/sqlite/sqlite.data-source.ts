@@ -4,7 +4,6 @@ import { QueryResult, type QueryRunner } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
-import type { IsolationLevel } from 'typeorm/driver/types/IsolationLevel.js';
 import { databaseError } from '../database-error.js';
 import { ScopedDataSource } from '../transactions.js';
 import { createFile, identityOf, protectFile } from './sqlite.file.js';
@@ -90,9 +89,9 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     return Promise.resolve(this.timer === undefined ? sharedConnection : writer.connection);
   }
 
-  override async startTransaction(isolation?: IsolationLevel): Promise<void> {
+  override async startTransaction(): Promise<void> {
     // A savepoint.
-    if (this.isTransactionActive) return super.startTransaction(isolation);
+    if (this.isTransactionActive) return super.startTransaction();
     await this.broadcaster.broadcast('BeforeTransactionStart');
     this.dataSource.assertOutside();
     await this.dataSource.writer.begin();
@@ -122,9 +121,15 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     this.dataSource.assertMayUse(this);
     const { sharedConnection, writer } = this.dataSource;
     const isAlone = this.timer === undefined && !sharedConnection.prepare(statement[0]).readonly;
-    if (!isAlone) return narrow(await super.query(...statement));
-    this.dataSource.assertOutside();
-    return narrow(await writer.runAlone(() => super.query(...statement)));
+    if (isAlone) this.dataSource.assertOutside();
+    const run = () => super.query(...statement);
+    const result = await (isAlone ? writer.runAlone(run) : run());
+    if (sharedConnection.inTransaction) {
+      // The writes of others would join it.
+      sharedConnection.exec('ROLLBACK');
+      throw new Error(`Use dataSource.transaction() instead of ${statement[0]}`);
+    }
+    return narrow(result);
   }
 
   override async release(): Promise<void> {
