@@ -5,7 +5,7 @@ import { requestContext } from '../telemetry/request-context.js';
 import { run, UnitOfWork } from './unit-of-work.js';
 
 type Work<Result> = (manager: EntityManager) => Promise<Result>;
-type Isolation = Parameters<EntityManager['transaction']>[0] & string;
+type Isolation = Parameters<EntityManager['transaction']>[0];
 
 const STRICTER: readonly unknown[] = ['REPEATABLE READ', 'SERIALIZABLE'];
 
@@ -121,15 +121,16 @@ export abstract class ScopedDataSource extends DataSource {
    */
   async begin<Result>(
     runner: QueryRunner | undefined,
-    isolation: Isolation | undefined,
+    isolation: unknown,
     run: () => Promise<Result>,
   ): Promise<Result> {
     const { scope, options } = this;
     const isSavepoint = runner === undefined ? scope?.joinsEverything : this.isWithin(runner);
     if (!isSavepoint) return run();
     // A transaction of SQLite is always serializable.
-    const isStricter = options.type === 'postgres' && STRICTER.includes(isolation);
-    if (isStricter) throw new Error(`A transaction within another one cannot be ${isolation}`);
+    if (options.type === 'postgres' && STRICTER.includes(isolation)) {
+      throw new Error(`A transaction within another one cannot be ${String(isolation)}`);
+    }
     return scope!.next(run);
   }
 

@@ -123,7 +123,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     const isAlone = this.timer === undefined && !sharedConnection.prepare(statement[0]).readonly;
     if (isAlone) this.dataSource.assertOutside();
     const run = () => super.query(...statement);
-    const result = await (isAlone ? writer.runAlone(run) : run());
+    const result: unknown = await (isAlone ? writer.runAlone(run) : run());
     if (sharedConnection.inTransaction) {
       // The writes of others would join it.
       sharedConnection.exec('ROLLBACK');
