@@ -13,8 +13,8 @@ const IPV6_BITS = 128;
  *   injected with something else
  */
 export function clientAddress({ ip, raw }: Pick<ApiRequest, 'ip' | 'raw'>): string {
-  const given = [ip, raw.socket.remoteAddress];
-  const address = given.find((each = '') => isIP(each) !== 0) ?? 'unknown';
+  const address = isIP(ip) === 0 ? (raw.socket.remoteAddress ?? '') : ip;
+  if (isIP(address) === 0) return 'unknown';
   // It appends the number of bits to an IPv6 address.
   return normalizeIp(address, IPV6_BITS).replace(`/${IPV6_BITS}`, '');
 }
