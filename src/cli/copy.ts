@@ -55,7 +55,7 @@ export async function copy(
     const notes = value.notCopied.map((name) => `Not copied: ${name}, which no migration creates.`);
     return { value, text: [table('TABLE,SOURCE,TARGET', rows), ...notes].join('\n') };
   } catch (error) {
-    const urls = [to, from];
+    const urls = setting === 'DATABASE_URL' ? [from] : [to, from];
     const explained = urls.reduce<unknown>(
       (cause, databaseUrl) => explain(cause, { databaseUrl }, []),
       error,

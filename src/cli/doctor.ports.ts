@@ -3,7 +3,7 @@ import { createServer, isIPv6 } from 'node:net';
 import type { Config } from '../core/config/config.js';
 import { explainAt, fixOf } from '../core/config/fixes.js';
 import { fileOf } from '../core/database/data-source-options.js';
-import { servedIdentity } from '../core/database/sqlite/sqlite.file.js';
+import { isServed } from '../core/database/sqlite/sqlite.file.js';
 import { failed, type Finding, ok } from './doctor.findings.js';
 
 /** The server may be busy. */
@@ -14,7 +14,7 @@ type Probe = ReturnType<typeof probesOf>[number];
 /** Listens on every port, as a start does. The server of this database may have them already. */
 export async function checkPorts(config: Config): Promise<Finding[]> {
   const file = fileOf(config.databaseUrl);
-  const mayRun = file === undefined || servedIdentity(file) !== undefined;
+  const mayRun = file === undefined || isServed(file);
   const findings: Finding[] = [];
   for (const probe of probesOf(config)) {
     const { prefix, port, host } = probe;

@@ -49,10 +49,8 @@ export class ErrorFilter implements ExceptionFilter {
     const status = error.getStatus();
     request.rejection = { code: error.code, address: clientAddress(request) };
     this.log(error, request);
-    const { headersSent } = reply.raw;
-    // The client has another status. This one is for the log and the metrics.
-    if (headersSent) reply.code(status);
-    if (headersSent || reply.sent) return;
+    if (reply.raw.headersSent) return breakOff(reply, status);
+    if (reply.sent) return;
     // An invalid header caused this failure, and would make the error response fail as well.
     for (const [name, value] of Object.entries(reply.getHeaders())) {
       if (!VALID_HEADER.test(`${name}:${String(value)}`)) reply.removeHeader(name);
@@ -79,4 +77,10 @@ export class ErrorFilter implements ExceptionFilter {
       this.logger[level](details, `Request failed with ${status}`);
     }
   }
+}
+
+/** The client has another status already. This one is for the log and the metrics. */
+function breakOff(reply: ApiReply, status: number): void {
+  reply.code(status);
+  if (!reply.raw.writableEnded) reply.raw.destroy();
 }

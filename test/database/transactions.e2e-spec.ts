@@ -197,16 +197,20 @@ describe('transactions of an extension', () => {
     await using bank = await startBank();
     const { dataSource } = bank;
     const done: string[] = [];
-    const work = dataSource.transaction(async (manager) => {
-      afterCommit(manager, () => done.push('committed'));
-      await manager.insert(Pet, { name: 'First', categoryId: 1n });
-      await manager.query('SELECT nothing').catch(() => undefined);
-    });
-    // SQLite rolls back the failed statement only.
-    if (onPostgres) await expect(work).rejects.toThrow('A statement of this transaction failed');
-    else await work;
-    const isCommitted = (await bank.committed()).includes('First');
-    expect([isCommitted, done]).toEqual(onPostgres ? [false, []] : [true, ['committed']]);
+    const count = 50;
+    for (let number = 0; number < count; number++) {
+      const work = dataSource.transaction(async (manager) => {
+        afterCommit(manager, () => done.push('committed'));
+        await manager.insert(Pet, { name: 'First', categoryId: 1n });
+        await manager.query('SELECT nothing').catch(() => undefined);
+      });
+      // SQLite rolls back the failed statement only.
+      if (onPostgres) await expect(work).rejects.toThrow('A statement of this transaction failed');
+      else await work;
+    }
+    const committed = onPostgres ? 0 : count;
+    expect(await bank.committed()).toHaveLength(committed);
+    expect(done).toHaveLength(committed);
   });
 
   it('within a shared one have its isolation level, or are rejected', async () => {
@@ -215,11 +219,39 @@ describe('transactions of an extension', () => {
     const work = dataSource.transaction.bind(dataSource, 'SERIALIZABLE', (manager) =>
       manager.insert(Pet, { name: 'Serial', categoryId: 1n }),
     );
-    await work();
+    await dataSource.transaction('SERIALIZABLE', (manager) =>
+      manager.transaction('SERIALIZABLE', (inner) =>
+        inner.insert(Pet, { name: 'Serial', categoryId: 1n }),
+      ),
+    );
     const shared = inSharedTransaction(dataSource, work);
     if (onPostgres) await expect(shared).rejects.toThrow('cannot be SERIALIZABLE');
     else await shared;
     expect(await pets.countBy({ name: 'Serial' })).toBe(onPostgres ? 1 : 2);
+  });
+
+  it('fail if a savepoint that was begun by hand is not ended', async () => {
+    await using bank = await startBank();
+    const { dataSource, pets } = bank;
+    const work = inSharedTransaction(dataSource, async () => {
+      await pets.insert({ name: 'Lost', categoryId: 1n });
+      const runner = dataSource.createQueryRunner();
+      await runner.startTransaction();
+      await runner.release();
+    });
+    await expect(work).rejects.toThrow('begun with a query runner was not ended');
+    await bank.dataSource.transaction(bank.deposit);
+    expect(await bank.committed()).toEqual([]);
+  });
+
+  it('end although a savepoint that lost a race never ends', async () => {
+    await using bank = await startBank();
+    const { dataSource } = bank;
+    const never = () => new Promise<void>(() => undefined);
+    const work = () => Promise.race([dataSource.transaction(never), pause(10)]);
+    await expect(inSharedTransaction(dataSource, work)).rejects.toThrow();
+    await bank.dataSource.transaction(bank.deposit);
+    expect(await bank.balance()).toBe(1);
   });
 
   it('fail with the error of a statement, while others of the handler still run', async () => {

@@ -16,7 +16,8 @@ export const MIGRATIONS_TABLE = 'petstore_migrations';
  * Whatever the role or the database sets, a commit must be on disk before its response, and a
  * transaction sees what others have committed while it waited for a lock.
  */
-const SESSION = `SET default_transaction_isolation = 'read committed';
+const SESSION = `SELECT set_config('default_transaction_isolation', 'read committed', false)
+  WHERE current_setting('default_transaction_isolation') <> 'read committed';
   SELECT set_config('synchronous_commit', 'on', false)
   WHERE current_setting('synchronous_commit') = 'off'`;
 const STATEMENT_TIMEOUT_MS = 3_000;

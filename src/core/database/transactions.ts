@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { DataSource, EntityManager, type QueryRunner } from 'typeorm';
 import { databaseError } from './database-error.js';
 import { requestContext } from '../telemetry/request-context.js';
+import { waitAtMost } from '../time/timeout.js';
 import { run, UnitOfWork } from './unit-of-work.js';
 
 type Work<Result> = (manager: EntityManager) => Promise<Result>;
@@ -11,6 +12,12 @@ const STRICTER: readonly unknown[] = ['REPEATABLE READ', 'SERIALIZABLE'];
 
 const BROKEN =
   'The connection broke in a transaction, or PostgreSQL ended it after 3 s without a statement';
+
+const NOT_ENDED =
+  'A transaction that was begun with a query runner was not ended: use dataSource.transaction().';
+
+/** More than a transaction may be idle, on both engines. */
+const MAX_IDLE_MS = 4_000;
 
 const ENDED = 'The transaction has ended: await everything that is started within a transaction.';
 
@@ -23,6 +30,7 @@ class TransactionScope {
    * Whether repositories and transactions of this code join the transaction, beside table gateways.
    */
   joinsEverything: boolean;
+  readonly isolation: unknown;
   private isClosed = false;
   private readonly request = requestContext.getStore();
   /** Settles when the savepoints that this code has begun have ended. */
@@ -31,8 +39,11 @@ class TransactionScope {
   constructor(
     readonly unitOfWork: UnitOfWork,
     outer: TransactionScope | undefined,
+    isolation: unknown,
   ) {
-    this.joinsEverything = outer?.unitOfWork === unitOfWork && outer.joinsEverything;
+    const parent = outer?.unitOfWork === unitOfWork ? outer : undefined;
+    this.joinsEverything = parent?.joinsEverything ?? false;
+    this.isolation = parent?.isolation ?? isolation;
   }
 
   get isOfThisRequest(): boolean {
@@ -60,12 +71,15 @@ class TransactionScope {
     return result;
   }
 
-  /** Ends the scope when its last savepoint has ended. */
+  /**
+   * Ends the scope when its last savepoint has ended. One that never ends was rolled back by then,
+   * because it was idle.
+   */
   async close(): Promise<void> {
     let latest: Promise<unknown>;
     do {
       latest = this.savepoints;
-      await latest;
+      await waitAtMost(MAX_IDLE_MS, latest);
     } while (latest !== this.savepoints);
     this.isClosed = true;
   }
@@ -106,13 +120,17 @@ export abstract class ScopedDataSource extends DataSource {
   }
 
   /** Runs `work`, which belongs to the transaction of `manager`. */
-  async within<Result>(manager: EntityManager, work: Work<Result>): Promise<Result> {
-    const scope = new TransactionScope(UnitOfWork.of(manager.queryRunner!), this.scope);
-    try {
-      return await this.scopes.run(scope, () => work(manager));
-    } finally {
-      await scope.close();
-    }
+  async within<Result>(
+    manager: EntityManager,
+    isolation: unknown,
+    work: Work<Result>,
+  ): Promise<Result> {
+    const unitOfWork = UnitOfWork.of(manager.queryRunner!);
+    const { depth } = unitOfWork;
+    const scope = new TransactionScope(unitOfWork, this.scope, isolation);
+    const result = await this.scopes.run(scope, () => work(manager)).finally(() => scope.close());
+    if (unitOfWork.depth > depth) throw new Error(NOT_ENDED);
+    return result;
   }
 
   /**
@@ -122,16 +140,17 @@ export abstract class ScopedDataSource extends DataSource {
   async begin<Result>(
     runner: QueryRunner | undefined,
     isolation: unknown,
-    run: () => Promise<Result>,
+    transaction: () => Promise<Result>,
   ): Promise<Result> {
     const { scope, options } = this;
     const isSavepoint = runner === undefined ? scope?.joinsEverything : this.isWithin(runner);
-    if (!isSavepoint) return run();
+    if (!isSavepoint) return transaction();
     // A transaction of SQLite is always serializable.
-    if (options.type === 'postgres' && STRICTER.includes(isolation)) {
+    const isOther = isolation !== scope!.isolation && STRICTER.includes(isolation);
+    if (isOther && options.type === 'postgres') {
       throw new Error(`A transaction within another one cannot be ${String(isolation)}`);
     }
-    return scope!.next(run);
+    return scope!.next(transaction);
   }
 
   override createQueryRunner(): QueryRunner {
@@ -160,7 +179,7 @@ class ScopedManager extends EntityManager {
     const work = async (manager: EntityManager): Promise<Result> => {
       let cause: unknown;
       try {
-        const result = await dataSource.within(manager, second);
+        const result = await dataSource.within(manager, isolation, second);
         if (!manager.queryRunner!.isReleased) return result;
       } catch (error) {
         if (!manager.queryRunner!.isReleased) throw error;
@@ -169,8 +188,8 @@ class ScopedManager extends EntityManager {
       // TypeORM releases the query runner of a broken connection, and then rejects its use.
       throw databaseError('08006', BROKEN, cause);
     };
-    const run = () => super.transaction(isolation, work);
-    return dataSource.begin(this.queryRunner, isolation, run);
+    const transaction = () => super.transaction(isolation, work);
+    return dataSource.begin(this.queryRunner, isolation, transaction);
   }
 }
 

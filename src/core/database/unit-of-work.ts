@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import {
+  type AfterQueryEvent,
   type EntityManager,
   type EntitySubscriberInterface,
   EventSubscriber,
@@ -13,6 +14,10 @@ const NESTED =
   'Nested transaction: use the EntityManager passed to the transaction callback ' +
   'instead of starting another write.';
 
+const ABORTED =
+  'A statement of this transaction failed, so nothing of it was committed: run statements ' +
+  'that may fail in a transaction within it.';
+
 /** The transaction of a query runner, and the callbacks after its commit. */
 export class UnitOfWork {
   /** A list per open transaction: the outermost one first, then its savepoints. */
@@ -22,6 +27,11 @@ export class UnitOfWork {
 
   static of(runner: QueryRunner): UnitOfWork {
     return (runner.data['unitOfWork'] ??= new UnitOfWork(runner)) as UnitOfWork;
+  }
+
+  /** How many transactions and savepoints are open. */
+  get depth(): number {
+    return this.callbacks.length;
   }
 
   get isOpen(): boolean {
@@ -66,6 +76,12 @@ export async function run(callback: Callback): Promise<void> {
 /** Follows each transaction and savepoint of TypeORM. */
 @EventSubscriber()
 export class UnitOfWorkSubscriber implements EntitySubscriberInterface {
+  afterQuery({ query, rawResults }: AfterQueryEvent): void {
+    const { command } = (rawResults ?? {}) as { command?: string };
+    // PostgreSQL has rolled back because a statement failed, and reports success.
+    if (query === 'COMMIT' && command === 'ROLLBACK') throw new Error(ABORTED);
+  }
+
   afterTransactionStart({ queryRunner }: TransactionEvent): void {
     UnitOfWork.of(queryRunner).begin();
   }

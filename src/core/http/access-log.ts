@@ -39,7 +39,8 @@ export class AccessLog {
       reply.raw.once('finish', () => (hasEnded = true));
       // `onResponse` is not called if the client leaves before the end of its response.
       reply.raw.once('close', () => {
-        this.record(request, reply, address, hasEnded || request.rejection !== undefined);
+        const hasFailed = reply.raw.headersSent && request.rejection !== undefined;
+        this.record(request, reply, address, hasEnded || hasFailed);
       });
     });
   }

@@ -101,11 +101,11 @@ export class ClientConnections {
     // Nothing that follows can be parsed.
     socket.pause();
     const connection = this.connections.get(socket);
-    // The rest of a body whose request has its response already.
-    if (connection?.response === undefined && connection?.last?.complete === false) {
-      return socket.destroySoon();
+    if (connection?.response === undefined) {
+      // The rest of a body whose request has its response already.
+      if (connection?.last?.complete === false) return socket.destroySoon();
+      return rejectMalformed(cause, socket);
     }
-    if (connection?.response === undefined) return rejectMalformed(cause, socket);
     const last = connection.last!;
     connection.failure = cause;
     if (last.complete) connection.waiting.push(() => rejectMalformed(cause, socket));

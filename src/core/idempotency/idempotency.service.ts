@@ -142,7 +142,7 @@ export class IdempotencyService {
 
 /** Calls `toJSON()`, which class-transformer does not know. */
 function withJsonForms(plain: unknown, result: unknown): unknown {
-  if (!isObject(plain) || !isObject(result)) return plain;
+  if (!isObject(plain) || !isObject(result) || result instanceof Date) return plain;
   if (typeof result['toJSON'] === 'function') return (result as unknown as Date).toJSON();
   for (const name in plain) plain[name] = withJsonForms(plain[name], result[name]);
   return plain;

@@ -23,10 +23,6 @@ export class PostgresDataSource extends ScopedDataSource {
   }
 }
 
-const ABORTED =
-  'A statement of this transaction failed, so nothing of it can be committed: run statements ' +
-  'that may fail in a transaction within it.';
-
 class SharablePostgresQueryRunner extends PostgresQueryRunner {
   declare dataSource: PostgresDataSource;
 
@@ -41,26 +37,17 @@ class SharablePostgresQueryRunner extends PostgresQueryRunner {
     }
   }
 
-  override async commitTransaction(): Promise<void> {
-    // PostgreSQL would roll back, and report that as success.
-    if (this.status === 'E') throw new Error(ABORTED);
-    await super.commitTransaction();
-  }
-
   override async release(): Promise<void> {
     if (this.dataSource.isWithin(this)) return;
-    if ((this.status ?? 'I') !== 'I' && !this.isReleased) {
+    const client = this.databaseConnection as Client | undefined;
+    if ((client?.getTransactionStatus() ?? 'I') !== 'I' && !this.isReleased) {
       // The statements of others would join it.
       await this.closeConnection(new Error('A transaction was not ended'));
     }
     await super.release();
   }
 
-  private get status(): string | null | undefined {
-    return (this.databaseConnection as Client | undefined)?.getTransactionStatus();
-  }
-
-  /** As TypeORM closes a broken one. */
+  /** Makes TypeORM discard the connection, as after a network error. */
   private async closeConnection(cause: unknown): Promise<void> {
     ((await this.connect()) as Client).emit('error', cause);
   }

@@ -16,6 +16,9 @@ const TIMED_OUT =
   'blocked all other writers. Do not await slow work within a transaction, and release every ' +
   'query runner.';
 
+/** A statement that begins a transaction, perhaps behind comments. */
+const BEGINS = /^(?:\s|--.*\n|\/\*[^]*?\*\/)*(?:BEGIN|SAVEPOINT)\b/i;
+
 type Query = BetterSqlite3QueryRunner['query'];
 
 /**
@@ -121,15 +124,13 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     this.dataSource.assertMayUse(this);
     const { sharedConnection, writer } = this.dataSource;
     const isAlone = this.timer === undefined && !sharedConnection.prepare(statement[0]).readonly;
-    if (isAlone) this.dataSource.assertOutside();
-    const run = () => super.query(...statement);
-    const result: unknown = await (isAlone ? writer.runAlone(run) : run());
-    if (sharedConnection.inTransaction) {
-      // The writes of others would join it.
-      sharedConnection.exec('ROLLBACK');
+    // The writes of others would join it.
+    if (this.timer === undefined && BEGINS.test(statement[0])) {
       throw new Error(`Use dataSource.transaction() instead of ${statement[0]}`);
     }
-    return narrow(result);
+    if (!isAlone) return narrow(await super.query(...statement));
+    this.dataSource.assertOutside();
+    return narrow(await writer.runAlone(() => super.query(...statement)));
   }
 
   override async release(): Promise<void> {

@@ -2,13 +2,7 @@ import fs, { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { createDataSource, dataSourceOptions } from '../data-source-options.js';
-import {
-  createFile,
-  DatabaseServedError,
-  identityOf,
-  lockFile,
-  servedIdentity,
-} from './sqlite.file.js';
+import { createFile, DatabaseServedError, isServed, lockFile } from './sqlite.file.js';
 
 describe('a database file', () => {
   let directory: string;
@@ -37,10 +31,10 @@ describe('a database file', () => {
   it('is not taken for one that a server has if that cannot be found out', () => {
     createFile(path);
     fs.mkdirSync(`${path}-server`);
-    expect(servedIdentity(path)).toBeUndefined();
+    expect(isServed(path)).toBe(false);
     fs.rmdirSync(`${path}-server`);
     const release = lockFile(path);
-    expect(servedIdentity(path)).toBe(identityOf(path));
+    expect(isServed(path)).toBe(true);
     release();
   });
 

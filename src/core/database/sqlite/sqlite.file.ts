@@ -45,8 +45,9 @@ export function createFile(path: string): void {
  * @throws {ExplainedError} if a server runs on a file that was at this path, or only its log exists
  */
 export function assertNotMoved(path: string): void {
-  const served = servedIdentity(path);
-  if (served !== undefined && served !== identityOf(path)) {
+  // Reading does not wait for the lock.
+  const isOther = readLock(path, holderOf)?.identity !== identityOf(path);
+  if (isOther && isServed(path)) {
     throw new ExplainedError(`a server runs on ${path}, but that file was moved`, 'put it back');
   }
   if (existsSync(path)) return;
@@ -102,21 +103,28 @@ export function lockFile(path: string): () => void {
   return release;
 }
 
-/**
- * Changes nothing.
- * @returns the identity of the file that a server has, which was at `path` when it started;
- *   undefined if there is none
- */
-export function servedIdentity(path: string): string | undefined {
+/** Whether a server has the database at `path`. Changes nothing. */
+export function isServed(path: string): boolean {
+  const error = readLock(path, (lock) => {
+    try {
+      lock.exec('BEGIN IMMEDIATE; ROLLBACK');
+    } catch (cause) {
+      return cause;
+    }
+  });
+  return isBusy(error);
+}
+
+/** @returns undefined if there is no lock file, or if it cannot be read */
+function readLock<Result>(path: string, read: (lock: Database) => Result): Result | undefined {
   const file = `${existsSync(path) ? realpathSync(path) : path}-server`;
   if (!existsSync(file)) return undefined;
   let database: Database | undefined;
   try {
     database = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
-    database.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return read(database);
+  } catch {
     return undefined;
-  } catch (error) {
-    return isBusy(error) ? holderOf(database!).identity : undefined;
   } finally {
     database?.close();
   }
@@ -143,6 +151,7 @@ function lock(lockFile: string, path: string): Database {
   }
 }
 
+/** The server that has a lock, or had it last. */
 function holderOf(lock: Database): { name: string; identity: string } {
   return lock.prepare<[], { name: string; identity: string }>('SELECT * FROM holder').get()!;
 }
