@@ -94,6 +94,8 @@ export class PhotosController {
   ): Promise<StreamableFile | undefined> {
     const photo = await this.photos.get(petId, id);
     const tag = `"${photo.digest}"`;
+    // The service sets it for a 200 alone.
+    reply.header('Cache-Control', 'private, no-cache');
     reply.header('ETag', tag).header('Accept-Ranges', 'bytes');
     if (lists(headers['if-none-match'], tag)) {
       reply.code(304);

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
   afterCommit,
+  ApiError,
   Clock,
   Database,
   errors,
@@ -45,8 +46,8 @@ export class PhotosService implements OnModuleInit {
   }
 
   /**
-   * The file is complete before its row is visible. If one of them is not stored, the file is
-   * removed; a process that is killed in between leaves a file without a row.
+   * The file is complete before its row is visible. It is removed if the row is rejected, and stays
+   * after any other error: a commit whose response is lost has stored the row.
    */
   async add(petId: bigint, content: Buffer): Promise<PhotoBody> {
     const picture = checkedPicture(content);
@@ -57,7 +58,7 @@ export class PhotosService implements OnModuleInit {
       const bytes = content.length;
       return PhotoBody.of(await this.insert({ petId, file, digest, bytes, ...picture }));
     } catch (error) {
-      await rm(this.pathOf(file), { force: true });
+      if (error instanceof ApiError) await rm(this.pathOf(file), { force: true });
       throw error;
     }
   }

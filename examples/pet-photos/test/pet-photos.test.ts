@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { startTestStore, type TestStore } from 'pet-store-service/testing';
+import { DataSource } from 'typeorm';
 import { petPhotos } from '../src/index.js';
 
 interface PhotoAnswer {
@@ -108,6 +109,23 @@ describe('photos of pets', () => {
     while (readdirSync(folder).length === files) await new Promise((next) => setImmediate(next));
   });
 
+  it('keep their file if the response to the commit of their row is lost', async () => {
+    const petId = await newPet();
+    const dataSource = store.get(DataSource);
+    const transaction = dataSource.transaction.bind(dataSource);
+    dataSource.transaction = async (...args: unknown[]) => {
+      await transaction(...(args as Parameters<typeof transaction>));
+      throw new Error('Connection terminated unexpectedly');
+    };
+    const added = await upload(petId, JPEG);
+    dataSource.transaction = transaction;
+    assert.equal(added.status, 503);
+    const photos = await (await get(`/v1/pets/${petId}/photos`)).json();
+    const [{ id }] = photos as [PhotoAnswer];
+    const served = await get(`/v1/pets/${petId}/photos/${id}`);
+    assert.ok((await bytesOf(served)).equals(JPEG));
+  });
+
   it('do not exist once their file is removed, also while their row is still read', async () => {
     const before = new Set(readdirSync(folder));
     const added = await upload(await newPet(), JPEG);
@@ -125,12 +143,15 @@ describe('photos of pets', () => {
 
   it('are not sent again to a client that has them', async () => {
     const path = pathOf(await upload(await newPet(), png()));
-    const tag = (await get(path)).headers.get('etag')!;
+    const { headers } = await get(path);
+    const tag = headers.get('etag')!;
     assert.match(tag, /^"[\w-]{43}"$/);
     for (const header of [tag, `"x", W/${tag}`, '*']) {
       const answer = await get(path, { 'if-none-match': header });
       assert.deepEqual([answer.status, await answer.text()], [304, '']);
-      assert.equal(answer.headers.get('etag'), tag);
+      for (const name of ['etag', 'cache-control']) {
+        assert.equal(answer.headers.get(name), headers.get(name));
+      }
     }
     assert.equal((await get(path, { 'if-none-match': '"x"' })).status, 200);
   });
