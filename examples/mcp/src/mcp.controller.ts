@@ -6,6 +6,10 @@ import { AnyScope, ApiError, type ErrorBody } from 'pet-store-service';
 import { type CallerRequest, Operations } from './operations.js';
 import { Tools } from './tools.js';
 
+interface Message {
+  method?: unknown;
+}
+
 interface Reply {
   status(code: number): this;
   header(name: string, value: string): this;
@@ -35,7 +39,7 @@ export class McpController {
     @Req() request: CallerRequest,
     @Res({ passthrough: true }) reply: Reply,
   ): Promise<string> {
-    const messages = [request.body].flat() as ({ method?: unknown } | null | undefined)[];
+    const messages = [request.body].flat() as (Message | null | undefined)[];
     const calls = messages.filter((message) => message?.method === 'tools/call').length;
     let ran = 0;
     await this.countAsUsage((messages.length || 1) - calls, request);
@@ -43,11 +47,15 @@ export class McpController {
     await this.tools.register(server, request, () => ran++);
     // Stateless: a server for each request, and no subscriptions, which would stay open.
     const { fetch } = createMcpHandler(() => server, { maxSubscriptions: 0 });
-    const { headers, body: parsedBody } = request;
+    const { headers, body } = request;
+    // The SDK never responds to a batch that cancels one of its requests.
+    const parsedBody = Array.isArray(body) ? messages.map(withoutCancelledId) : body;
     const message = new Request('http://localhost/v1/mcp', { method: 'POST', headers });
     const response = await fetch(message, { parsedBody });
-    // Such as calls of unknown tools.
-    await this.countAsUsage(calls - ran, request);
+    // Such as calls of unknown tools. The results of tools that ran are sent in any case.
+    await this.countAsUsage(calls - ran, request).catch((error: unknown) => {
+      if (ran === 0) throw error;
+    });
     reply.status(response.status);
     reply.header('content-type', response.headers.get('content-type') ?? 'application/json');
     return response.text();
@@ -66,4 +74,8 @@ export class McpController {
     const options = { headers: { 'Retry-After': headers['retry-after'] ?? '1' } };
     throw new ApiError(error, error.message, options);
   }
+}
+
+function withoutCancelledId(message: Message | null | undefined) {
+  return message?.method === 'notifications/cancelled' ? { ...message, params: {} } : message;
 }

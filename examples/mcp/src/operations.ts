@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { stringifyJson } from 'pet-store-service';
@@ -6,6 +7,7 @@ import { stringifyJson } from 'pet-store-service';
 export interface CallerRequest {
   id: string;
   ip: string;
+  raw: { socket: { remoteAddress?: string } };
   headers: Record<string, string>;
   body: unknown;
 }
@@ -43,6 +45,8 @@ export class Operations {
     // Exact for every int64, unlike JSON.stringify.
     const payload = body === undefined ? undefined : stringifyJson(body);
     const fastify = this.host.httpAdapter.getInstance<Fastify>();
-    return fastify.inject({ method, url, headers, payload, remoteAddress: caller.ip });
+    // An entry of X-Forwarded-For may be any text.
+    const remoteAddress = isIP(caller.ip) === 0 ? caller.raw.socket.remoteAddress : caller.ip;
+    return fastify.inject({ method, url, headers, payload, remoteAddress });
   }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   Client,
   type ClientOptions,
@@ -17,10 +18,25 @@ describe('the server of the Model Context Protocol', () => {
   before(async () => {
     store = await startTestStore({
       extensions: [storeMcp({ operations: ['listPets', 'createPet', 'getPet', 'getUsage'] })],
+      env: { TRUST_PROXY: '127.0.0.1' },
       ...(TEST_DATABASE_URL !== undefined && { databaseUrl: TEST_DATABASE_URL }),
     });
   });
   after(() => store.close());
+
+  /** Sends a message or a batch without the official client. */
+  function post(key: string, message: object, headers: Record<string, string> = {}) {
+    const accept = 'application/json, text/event-stream';
+    const body = JSON.stringify(message);
+    return store.fetch('/v1/mcp', { key, method: 'POST', headers: { accept, ...headers }, body });
+  }
+
+  const postBatch = (key: string, batch: object[]) =>
+    post(key, batch, { 'mcp-protocol-version': '2025-11-25' });
+
+  function toolCall(id: number, name: string, values: Record<string, unknown> = {}) {
+    return { jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: values } };
+  }
 
   async function connect(key: string, options = PINNED): Promise<Client> {
     const client = new Client({ name: 'agent', version: '1.0.0' }, options);
@@ -126,12 +142,8 @@ describe('the server of the Model Context Protocol', () => {
 
   it('shares the 60 a minute of getUsage between all messages that call no operation', async () => {
     const key = await store.issueKey({ perMinute: 100, perDay: 100 });
-    const send = (method: string, name?: string) => {
-      const params = { name, arguments: {} };
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-      const headers = { accept: 'application/json, text/event-stream' };
-      return store.fetch('/v1/mcp', { key, method: 'POST', headers, body });
-    };
+    const send = (method: string, name?: string) =>
+      post(key, { jsonrpc: '2.0', id: 1, method, params: { name, arguments: {} } });
     for (let count = 0; count < 20; count++) {
       assert.equal((await send('tools/list')).status, 200);
       assert.notEqual((await send('tools/call', 'unknown')).status, 429);
@@ -149,15 +161,54 @@ describe('the server of the Model Context Protocol', () => {
     const key = await store.issueKey({ perMinute: 100, perDay: 100 });
     const send = (count: number) => {
       const message = { jsonrpc: '2.0', method: 'tools/list' };
-      const batch = Array.from({ length: count }, (_none, id) => ({ ...message, id }));
-      const version = { 'mcp-protocol-version': '2025-11-25' };
-      const headers = { accept: 'application/json, text/event-stream', ...version };
-      const body = JSON.stringify(batch);
-      return store.fetch('/v1/mcp', { key, method: 'POST', headers, body });
+      return postBatch(
+        key,
+        Array.from({ length: count }, (_none, id) => ({ ...message, id })),
+      );
     };
     assert.equal((await send(40)).status, 200);
     assert.equal((await send(40)).status, 429);
     assert.equal((await store.fetch('/v1/usage', { key })).status, 429);
+  });
+
+  it('returns the results of tools also if their batch exceeds the limit of getUsage', async () => {
+    const key = await store.issueKey({ scopes: ['pets:write'] });
+    const body = { name: 'Rex', categoryId: 7 };
+    const unknown = Array.from({ length: 61 }, (_none, index) => toolCall(index + 2, 'unknown'));
+    const answer = await postBatch(key, [toolCall(1, 'createPet', { body }), ...unknown]);
+    assert.equal(answer.status, 200);
+    assert.match(await answer.text(), /"isError":false/);
+    assert.equal((await store.fetch('/v1/usage', { key })).status, 429);
+  });
+
+  it('responds to a batch that cancels its own requests', async () => {
+    const key = await store.issueKey();
+    const params = { requestId: 1 };
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params };
+    const answer = await postBatch(key, [toolCall(1, 'listPets'), cancelled]);
+    assert.match(await answer.text(), /"isError":false/);
+    for (const message of [cancelled, [cancelled]]) {
+      const version = { 'mcp-protocol-version': '2025-11-25' };
+      assert.equal((await post(key, message, version)).status, 202);
+    }
+  });
+
+  it("calls operations from the caller's address, never from a forwarded text", async () => {
+    const key = await store.issueKey({ scopes: ['pets:read'] });
+    const call = toolCall(1, 'listPets', { limit: 1_000 });
+    for (const forwarded of ['192.0.2.7', '192.0.2.8:1234', 'secret']) {
+      await (await post(key, call, { 'x-forwarded-for': forwarded })).text();
+    }
+    let rejected: { address: string; count: number }[] = [];
+    // They are written in the background.
+    for (let count = 0; count < 3; await pause(100)) {
+      // A new minute of requests to getUsageHistory.
+      store.clock.advance(60);
+      const history = await store.fetch('/v1/usage/history', { key });
+      ({ rejected } = (await history.json()) as { rejected: typeof rejected });
+      count = rejected.reduce((sum, group) => sum + group.count, 0);
+    }
+    assert.deepEqual(rejected.map(({ address }) => address).sort(), ['127.0.0.1', '192.0.2.7']);
   });
 
   it('rejects callers without a valid key, unknown tools and methods', async () => {
