@@ -38,7 +38,7 @@ export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy {
 
   onApplicationBootstrap(): void {
     const { webhooksUrls, webhooksOperatorUrls = webhooksUrls } = this.settings;
-    const endpoints = new Set(`${webhooksUrls},${webhooksOperatorUrls}`.split(','));
+    const endpoints = new Set([...webhooksUrls, ...webhooksOperatorUrls]);
     this.timer = setInterval(() => endpoints.forEach((each) => this.run(each)), 1_000);
   }
 
@@ -57,7 +57,7 @@ export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy {
     return this.insert(webhooksOperatorUrls, type, data, new Date(this.clock.now()));
   }
 
-  private async insert(urls: string, type: string, data: object, at: Date): Promise<void> {
+  private async insert(endpoints: string[], type: string, data: object, at: Date): Promise<void> {
     const createdAt = at.toISOString();
     const event = {
       messageId: `msg_${randomUUID()}`,
@@ -67,7 +67,6 @@ export class Deliveries implements OnApplicationBootstrap, OnModuleDestroy {
       createdAt,
       nextAt: createdAt,
     };
-    const endpoints = urls.split(',');
     await this.table.insert(endpoints.map((endpoint) => ({ ...event, endpoint })));
     endpoints.forEach((each) => this.run(each));
   }

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { loadConfig, settingsOf } from 'pet-store-service';
 import { startTestStore, type TestStore } from 'pet-store-service/testing';
 import { Webhook } from 'standardwebhooks';
 import { storeWebhooks } from '../src/index.js';
@@ -158,6 +159,30 @@ describe('webhooks', () => {
     assert.equal(rejected.status, 403);
     store.clock.advance(31 * 24 * HOUR_SECONDS);
     await eventually(async () => (await deadLetters()).length === 0);
+  });
+
+  it('need URLs without credentials, which no message shows', () => {
+    const load = (WEBHOOKS_URLS: string) =>
+      loadConfig({ WEBHOOKS_URLS, WEBHOOKS_SECRET: SECRET }, settingsOf([storeWebhooks]));
+    for (const url of [
+      'http://operator:secret@127.0.0.1/hook',
+      'http://operator@127.0.0.1/hook',
+      'http://256.0.0.1/hook',
+      'http://127.0.0.1:65536/hook',
+      'ftp://127.0.0.1/hook',
+      '/hook',
+      '',
+    ]) {
+      assert.throws(
+        () => load(`http://127.0.0.1/hook,${url}`),
+        ({ message }: Error) => {
+          assert.match(message, /WEBHOOKS_URLS must be http or https URLs without credentials/);
+          assert.doesNotMatch(message, /secret/);
+          return true;
+        },
+      );
+    }
+    load('http://127.0.0.1:7799/hook,https://[::1]/a?b=@,http://my_host');
   });
 
   // The last test: on PostgreSQL, its rows stay.
