@@ -82,5 +82,5 @@ export class ErrorFilter implements ExceptionFilter {
 /** The client has another status already. This one is for the log and the metrics. */
 function breakOff(reply: ApiReply, status: number): void {
   reply.code(status);
-  if (!reply.raw.writableEnded) reply.raw.destroy();
+  if (!reply.sent) reply.raw.destroy();
 }
