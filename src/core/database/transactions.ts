@@ -34,7 +34,7 @@ class TransactionScope {
   private isClosed = false;
   private readonly request = requestContext.getStore();
   /** Settles when the savepoints that this code has begun have ended. */
-  private savepoints: Promise<unknown> = Promise.resolve();
+  private savepoints: Promise<unknown> | undefined;
 
   constructor(
     readonly unitOfWork: UnitOfWork,
@@ -63,7 +63,7 @@ class TransactionScope {
 
   /** Savepoints side by side would be nested: each begins when the one before it has ended. */
   next<Result>(savepoint: () => Promise<Result>): Promise<Result> {
-    const result = this.savepoints.then(() => {
+    const result = Promise.resolve(this.savepoints).then(() => {
       this.assertOpen();
       return savepoint();
     });
@@ -76,11 +76,11 @@ class TransactionScope {
    * because it was idle.
    */
   async close(): Promise<void> {
-    let latest: Promise<unknown>;
-    do {
-      latest = this.savepoints;
+    let latest: Promise<unknown> | undefined;
+    while (latest !== this.savepoints) {
+      latest = this.savepoints!;
       await waitAtMost(MAX_IDLE_MS, latest);
-    } while (latest !== this.savepoints);
+    }
     this.isClosed = true;
   }
 }
