@@ -1,16 +1,20 @@
-import type { INestApplication, Type } from '@nestjs/common';
+import type { ClassSerializerInterceptorOptions, INestApplication, Type } from '@nestjs/common';
 import {
   GUARDS_METADATA,
   INTERCEPTORS_METADATA,
+  RESPONSE_PASSTHROUGH_METADATA,
   VERSION_METADATA,
 } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/internal';
+import { CLASS_SERIALIZER_OPTIONS } from '@nestjs/common/serializer/class-serializer.constants.js';
 import { ModulesContainer } from '@nestjs/core';
 import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler';
 import { DataSource } from 'typeorm';
 import { API_ERRORS, type DocumentedError } from '../core/errors/api-errors.decorator.js';
 import { bodyRulesOfHandler, MAX_BODY_BYTES } from '../core/http/body.decorators.js';
-import { type Operation, Operations } from '../core/http/operations.js';
+import { hasParameter, type Operation, Operations } from '../core/http/operations.js';
 import { isPublic } from '../core/http/public.decorator.js';
+import type { Handler } from '../core/http/request.js';
 import { isApiTarget } from '../core/http/target.js';
 import { IdempotencyInterceptor } from '../core/idempotency/idempotent.decorator.js';
 import { requiredScopesOf } from '../core/keys/scope.guard.js';
@@ -18,6 +22,8 @@ import { Scopes } from '../core/keys/scopes.js';
 import { PlanThrottlerGuard } from '../core/rate-limits/plan-throttler.guard.js';
 import { repetitions, stopOn } from './check.js';
 import { errorsOf, type Extension, nameOf } from './define.js';
+
+type Options = ClassSerializerInterceptorOptions | undefined;
 
 const NO_THROTTLER =
   "the service already applies the quota of the caller's plan; use @Throttle() to limit an operation";
@@ -31,6 +37,10 @@ const NO_PREFIX =
   'its path begins with v1, which every path gets unless its controller is @Public(); remove it';
 const NO_CALLER =
   'a @Public() operation has no caller, so remove @RequireScope(), @AnyScope() and @Idempotent()';
+const NO_RESPONSE =
+  '@Idempotent() cannot store what @Res() sends; return it, or use @Res({ passthrough: true })';
+const NO_EXCLUDE_ALL =
+  '@Idempotent() cannot repeat a response of the strategy excludeAll; use @Exclude()';
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
 /** What the decorator sets. @nestjs/websockets is no dependency of the service. */
 const GATEWAY_METADATA = 'websockets:is_gateway';
@@ -52,6 +62,7 @@ export function checkApplication(app: INestApplication, extensions: readonly Ext
       ...decoratorFaults(operation),
       ...errorFaults(operation, codes),
       ...bodyFaults(operation),
+      ...idempotencyFaults(operation),
     ]),
     ...moduleFaults(app.get(ModulesContainer)),
     ...extensions.flatMap((each) => verifierFaults(each, app.get(ModulesContainer))),
@@ -75,15 +86,33 @@ function scopeFaults({ controller, handler, name, paths }: Operation, scopes: Sc
   const required = requiredScopesOf(handler, controller);
   if (paths.some(isApiTarget)) return [`${name}: ${NO_PREFIX}`];
   if (isPublic(controller)) {
-    const interceptors = Reflect.getMetadata(INTERCEPTORS_METADATA, handler) as
-      unknown[] | undefined;
-    const needsCaller = required ?? interceptors?.includes(IdempotencyInterceptor);
-    return needsCaller ? [`${name}: ${NO_CALLER}`] : [];
+    return required || isIdempotent(handler) ? [`${name}: ${NO_CALLER}`] : [];
   }
   if (required === undefined) return [`${name} has neither @RequireScope(...) nor @AnyScope()`];
   return required
     .filter((scope) => !scopes.has(scope))
     .map((scope) => `${name} requires the scope ${scope}, which no extension declares`);
+}
+
+function isIdempotent(handler: Handler): boolean {
+  const interceptors = (Reflect.getMetadata(INTERCEPTORS_METADATA, handler) ?? []) as unknown[];
+  return interceptors.includes(IdempotencyInterceptor);
+}
+
+function idempotencyFaults(operation: Operation): string[] {
+  const { controller, handler, key, name } = operation;
+  if (!isIdempotent(handler)) return [];
+  const sendsItself =
+    hasParameter(operation, RouteParamtypes.RESPONSE) &&
+    !Reflect.getMetadata(RESPONSE_PASSTHROUGH_METADATA, controller, key);
+  const options = [handler, controller].map(
+    (target) => Reflect.getMetadata(CLASS_SERIALIZER_OPTIONS, target) as Options,
+  );
+  const excludesAll = options.some((each) => each?.strategy === 'excludeAll');
+  return [
+    ...(sendsItself ? [`${name}: ${NO_RESPONSE}`] : []),
+    ...(excludesAll ? [`${name}: ${NO_EXCLUDE_ALL}`] : []),
+  ];
 }
 
 function decoratorFaults({ controller, handler, name }: Operation): string[] {

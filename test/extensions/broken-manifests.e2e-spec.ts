@@ -1,4 +1,12 @@
-import { Controller, Get, Injectable, Module, type Type } from '@nestjs/common';
+import {
+  Controller,
+  Get,
+  Injectable,
+  Module,
+  Res,
+  SerializeOptions,
+  type Type,
+} from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { IsInt } from 'class-validator';
 import {
@@ -242,6 +250,17 @@ describe('a manifest stops the start with one line that says what to do, for', (
       [serving([PUBLIC, method(Idempotent())])],
       'Toys.list: a @Public() operation has no caller, so remove @RequireScope(), @AnyScope() ' +
         'and @Idempotent()',
+    ],
+    [
+      '@Idempotent() with @Res()',
+      [serving([ANY, method(Idempotent()), method((...target) => Res()(target[0], target[1], 0))])],
+      'Toys.list: @Idempotent() cannot store what @Res() sends; return it, or use ' +
+        '@Res({ passthrough: true })',
+    ],
+    [
+      '@Idempotent() with a serializer that excludes everything',
+      [serving([ANY, method(Idempotent()), method(SerializeOptions({ strategy: 'excludeAll' }))])],
+      'Toys.list: @Idempotent() cannot repeat a response of the strategy excludeAll; use @Exclude()',
     ],
     [
       'a body limit of text',

@@ -1,6 +1,12 @@
 import { join } from 'node:path/posix';
 import { Injectable, RequestMethod, type Type } from '@nestjs/common';
-import { METHOD_METADATA, MODULE_PATH, PATH_METADATA } from '@nestjs/common/constants.js';
+import {
+  METHOD_METADATA,
+  MODULE_PATH,
+  PATH_METADATA,
+  ROUTE_ARGS_METADATA,
+} from '@nestjs/common/constants.js';
+import type { RouteParamtypes } from '@nestjs/common/internal';
 import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { DECORATORS } from '@nestjs/swagger';
 import { CatchAllController } from './catch-all.controller.js';
@@ -94,6 +100,13 @@ export class Operations {
       });
     });
   }
+}
+
+/** Whether a parameter of the handler has the decorator of this kind, such as `@Body()`. */
+export function hasParameter({ controller, key }: Operation, kind: RouteParamtypes): boolean {
+  const parameters = (Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key) ?? {}) as object;
+  // The keys of Nest's metadata are `KIND:INDEX`.
+  return Object.keys(parameters).some((each) => each.startsWith(`${kind}:`));
 }
 
 function pathsOf(target: object, key = PATH_METADATA): string[] {

@@ -1,6 +1,4 @@
-import { Readable } from 'node:stream';
-import { Injectable, StreamableFile } from '@nestjs/common';
-import { instanceToPlain } from 'class-transformer';
+import { Injectable } from '@nestjs/common';
 import type { Counter } from 'prom-client';
 import { BackgroundTasks, type Flush } from '../database/background-tasks.js';
 import { databaseNow } from '../database/database-time.js';
@@ -66,8 +64,8 @@ export class IdempotencyService {
    * Runs `handle` in one transaction, which also stores what it returns. Everything that `handle`
    * does through TypeORM and table gateways joins the transaction. If the code is already in a
    * transaction, it joins that one. For a repeat, `handle` is not run.
-   * @returns the response as a plain object, undefined if it has no body; `isReplay`: it was stored
-   *   by an earlier request
+   * @param handle returns the response as plain JSON values, undefined if it has no body
+   * @returns what `handle` returned; `isReplay`: to an earlier request
    * @throws {ApiError} 409 `idempotency_key_in_use`, 422 `idempotency_key_reused`
    */
   async runOnce(request: IdempotentRequest, handle: () => Promise<unknown>) {
@@ -115,13 +113,7 @@ export class IdempotencyService {
     const claim = [clientId, idempotencyKey, bodyDigest, this.clock.now(), this.expiredMs()];
     const claimed = await this.database.write(CLAIM, ...claim).catch(rejectHeld);
     if (claimed.length === 0) throw inUse();
-    const result = await handle();
-    if (result instanceof StreamableFile || result instanceof Readable) {
-      throw new TypeError('@Idempotent() cannot store a file or a stream: return an object');
-    }
-    // `ClassSerializerInterceptor` of the controller runs later: members with `@Exclude()` would be
-    // stored.
-    const response = withJsonForms(instanceToPlain(result), result);
+    const response = await handle();
     const text = response === undefined ? '' : stringifyJson(response);
     await this.database.write(STORE, text, clientId, idempotencyKey);
     return response;
@@ -138,18 +130,6 @@ export class IdempotencyService {
   private expiredMs(): number {
     return this.clock.now() - KEPT_MS;
   }
-}
-
-/** Calls `toJSON()`, which class-transformer does not know. */
-function withJsonForms(plain: unknown, result: unknown): unknown {
-  if (!isObject(plain) || !isObject(result) || result instanceof Date) return plain;
-  if (typeof result['toJSON'] === 'function') return (result as unknown as Date).toJSON();
-  for (const name in plain) plain[name] = withJsonForms(plain[name], result[name]);
-  return plain;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 /** @throws 409 if another request is about to insert the record */

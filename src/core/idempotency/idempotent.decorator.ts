@@ -16,6 +16,7 @@ import { replyOf, requestOf } from '../http/request.js';
 import { invalidRequest } from '../input/invalid-request.js';
 import { KEY_FORM } from '../keys/api-key-format.js';
 import { IdempotencyService, type IdempotentRequest } from './idempotency.service.js';
+import { ResponseSerializer } from './response-serializer.js';
 
 const FIELD_NAME = 'idempotency-key';
 const MAX_LENGTH = 255;
@@ -83,6 +84,7 @@ export function Idempotent(): MethodDecorator {
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(
     private readonly idempotency: IdempotencyService,
+    private readonly serializer: ResponseSerializer,
     private readonly address: PublicAddress,
   ) {}
 
@@ -96,9 +98,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
     context: ExecutionContext,
     next: CallHandler,
   ): Promise<unknown> {
-    const { response, isReplay } = await this.idempotency.runOnce(request, () =>
-      lastValueFrom<unknown, undefined>(next.handle(), { defaultValue: undefined }),
-    );
+    const { response, isReplay } = await this.idempotency.runOnce(request, async () => {
+      const result = await lastValueFrom<unknown, undefined>(next.handle(), {
+        defaultValue: undefined,
+      });
+      return this.serializer.serialize(context, result);
+    });
     if (!isReplay) return response;
     replyOf(context).header('idempotent-replayed', 'true');
     // Below `@Creates()`, this interceptor is the outer one: on a replay, the other has not run.

@@ -1,11 +1,10 @@
 import { MIMEType } from 'node:util';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
 import { RouteParamtypes } from '@nestjs/common/internal';
 import type { IncomingHttpHeaders } from 'node:http';
 import { bodyRulesOfHandler } from '../http/body.decorators.js';
 import { assertTarget } from '../http/malformed-message.js';
-import { type Operation, Operations } from '../http/operations.js';
+import { hasParameter, type Operation, Operations } from '../http/operations.js';
 import { PerOperation, requestOf } from '../http/request.js';
 import { invalidRequest, notJson, undeclared, unsupported } from './invalid-request.js';
 import { parseBody } from './json.js';
@@ -70,15 +69,12 @@ function binaryOf(
   return bytes;
 }
 
-function declarationOf({ controller, handler, key }: Operation) {
-  const parameters = Reflect.getMetadata(ROUTE_ARGS_METADATA, controller, key) as object;
-  // The keys of Nest's metadata are `KIND:INDEX`.
-  const declares = (kind: RouteParamtypes) =>
-    Object.keys(parameters ?? {}).some((each) => each.startsWith(`${kind}:`));
-  const isStrict = Reflect.hasMetadata(STRICT_INPUT, controller);
-  const mayHaveQuery = declares(RouteParamtypes.QUERY) || !isStrict;
-  const { types, values } = bodyRulesOfHandler(handler);
-  return { hasBody: declares(RouteParamtypes.BODY), mayHaveQuery, isStrict, types, values };
+function declarationOf(operation: Operation) {
+  const isStrict = Reflect.hasMetadata(STRICT_INPUT, operation.controller);
+  const mayHaveQuery = hasParameter(operation, RouteParamtypes.QUERY) || !isStrict;
+  const { types, values } = bodyRulesOfHandler(operation.handler);
+  const hasBody = hasParameter(operation, RouteParamtypes.BODY);
+  return { hasBody, mayHaveQuery, isStrict, types, values };
 }
 
 /** Whether a body can be parsed by its header fields. */
