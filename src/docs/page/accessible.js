@@ -24,9 +24,7 @@ function name() {
       if (node.getAttribute('aria-label') !== text) node.setAttribute('aria-label', text);
     }
   }
-  for (const node of document.querySelectorAll(SCROLLABLE)) {
-    if (node.tabIndex !== 0) node.tabIndex = 0;
-  }
+  for (const node of document.querySelectorAll(SCROLLABLE)) node.tabIndex = 0;
   for (const node of document.querySelectorAll(WRONG)) node.removeAttribute('aria-label');
   document.querySelector('.auth-container h6')?.setAttribute('aria-level', '5');
   document.querySelector('.models h4')?.setAttribute('aria-level', '3');

@@ -37,7 +37,7 @@ const ui = SwaggerUIBundle({
   },
   onComplete: () => {
     const key = storedKey();
-    if (key !== undefined) ui.preauthorizeApiKey('apiKey', key);
+    if (key) ui.preauthorizeApiKey('apiKey', key);
   },
 });
 openForPrint(ui, spec);

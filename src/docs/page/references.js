@@ -47,8 +47,9 @@ function annotate(target, annotations) {
  * once at the start, which takes a second or more.
  */
 export const references = (spec) => () => {
-  const requestResolvedSubtree = (original, { specActions }) => {
-    return (path) => {
+  const requestResolvedSubtree =
+    (original, { specActions }) =>
+    (path) => {
       let resolved;
       try {
         const value = path.reduce((part, name) => part?.[name], spec);
@@ -58,6 +59,5 @@ export const references = (spec) => () => {
       }
       return specActions.updateResolvedSubtree(path, resolved);
     };
-  };
   return { statePlugins: { spec: { wrapActions: { requestResolvedSubtree } } } };
 };

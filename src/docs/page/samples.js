@@ -86,9 +86,7 @@ export function requestOf({ parameters = [], requestBody }, path, method, server
     (all, each) => all.replace(`{${each.name}}`, encodeURIComponent(valueOf(each))),
     path,
   );
-  const query = new globalThis.URLSearchParams(
-    ofPlace('query').map((each) => [each.name, valueOf(each)]),
-  );
+  const query = new URLSearchParams(ofPlace('query').map((each) => [each.name, valueOf(each)]));
   const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   const example = media && (media.example ?? sample(media.schema, type));
   return {

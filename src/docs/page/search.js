@@ -97,7 +97,8 @@ function itemOf(entry, words) {
 
 let entries;
 async function search() {
-  const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const typed = input.value;
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   results.hidden = words.length === 0;
   if (results.hidden) return;
   entries ??= loadEntries();
@@ -111,8 +112,8 @@ async function search() {
     status.textContent = 'The search cannot be loaded';
     return;
   }
-  // The reader went on typing while the entries were loaded.
-  if (words.join() !== input.value.toLowerCase().split(/\s+/).filter(Boolean).join()) return;
+  // The reader continued typing while the entries were loaded.
+  if (input.value !== typed) return;
   const found = all
     .map((entry) => ({ entry, rank: rankOf(entry, words) }))
     .filter(({ rank }) => rank !== undefined)
@@ -142,14 +143,14 @@ form.addEventListener('keydown', (event) => {
   if (event.key === 'Escape') {
     input.focus();
     close();
-  } else if (step !== undefined && !results.hidden) {
+  } else if (step && !results.hidden) {
     event.preventDefault();
     move(step);
   }
 });
 list.addEventListener('click', close);
 form.addEventListener('focusout', ({ relatedTarget }) => {
-  if (relatedTarget !== null && !form.contains(relatedTarget)) close();
+  if (relatedTarget && !form.contains(relatedTarget)) close();
 });
 document.addEventListener('click', ({ target }) => {
   if (!form.contains(target)) close();
