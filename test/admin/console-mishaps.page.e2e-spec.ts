@@ -197,6 +197,42 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
     expect(await page.getByRole('dialog').count()).toBe(0);
   });
 
+  it('shows a view that failed, and one that did not, when its link is clicked again', async () => {
+    const keys = page.getByRole('link', { name: 'Keys', exact: true });
+    await open('audit');
+    await heading('Audit trail').waitFor();
+    await context.setOffline(true);
+    await keys.click();
+    await heading('This view cannot be shown').waitFor();
+    await context.setOffline(false);
+    await keys.click();
+    await heading('Keys').waitFor();
+    const { id } = await issue();
+    await keys.click();
+    await page.locator(`main a[href="#key/${id}"]`).waitFor();
+  });
+
+  it.each([
+    ['key/key_nonexistent', []],
+    ['keys?status=constructor', ['Keys']],
+    ['audit?before=99', ['Audit']],
+  ])('does not present %s, which fails, as another view', async (hash, current) => {
+    const expectFailure = async () => {
+      await heading('This view cannot be shown').waitFor();
+      expect(await page.title()).toBe('This view cannot be shown - Pet Store console');
+      expect(await page.locator('nav [aria-current=page]').allInnerTexts()).toEqual(current);
+    };
+    await open(hash);
+    await expectFailure();
+    await page.reload();
+    await expectFailure();
+    const [link, title] = hash.startsWith('audit') ? ['Keys', 'Keys'] : ['Audit', 'Audit trail'];
+    await page.getByRole('link', { name: link, exact: true }).click();
+    await heading(title).waitFor();
+    await page.goBack();
+    await expectFailure();
+  });
+
   it("judges times by the server's clock", async () => {
     const { id } = await issue({ expiresAt: new Date(Date.now() + DAY_MS).toISOString() });
     await page.clock.install({ time: Date.now() + 2 * DAY_MS });

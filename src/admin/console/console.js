@@ -206,7 +206,7 @@ function signIn() {
     if (strange) fail(`No token contains "${strange}". Copy the whole token again: psa_...`);
     await request('/admin/v1/keys?limit=1', 'GET', undefined, token);
     storage.setItem(TOKEN, token);
-    return show();
+    return show(true);
   };
   return [form({ class: 'sign-in' }, send, fields('sign-in'))];
 }
@@ -481,7 +481,7 @@ async function withoutKey({ search = '', ...filter }) {
   const key = found.includes('_') ? found : `psk_${found}`;
   const ofKey = isWhole(key) ? 'whole' : 'mistyped';
   const pasted = key.startsWith('psa') ? 'token' : ofKey;
-  if (!globalThis.crypto.subtle) return { search: key.slice(-4), pasted };
+  if (!crypto.subtle) return { search: key.slice(-4), pasted };
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key));
   const bytes = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0'));
   return { digest: bytes.join(''), pasted };
@@ -496,7 +496,7 @@ function filterForm(view, values) {
   return form({ class: 'row', role: 'search' }, send, fields(view, values));
 }
 
-async function keysView(_id, query) {
+async function keysView(query) {
   const { use = '', search, pasted, ...filter } = await withoutKey(query);
   if (search) filter.search = search;
   const wanted = [new URLSearchParams({ order: 'newest', ...filter }), use].join('&');
@@ -612,7 +612,7 @@ function left(name, { limit, remaining, resetAt }) {
   );
 }
 
-async function keyView(id) {
+async function keyView(_query, id) {
   const [key, usage] = await Promise.all([get(keyPath(id)), get(keyPath(id, '/usage'))]);
   const outcomes = {};
   const hours = usage.hours.map(({ startsAt, codes }) => {
@@ -721,7 +721,7 @@ function download(box) {
   el('a', { href: URL.createObjectURL(file), download: 'audit.csv' }).click();
 }
 
-async function auditView(_id, query) {
+async function auditView(query) {
   const page = await request(`/admin/v1/audit?${new URLSearchParams(query)}`);
   const box = auditRows(page.data);
   return [
@@ -741,37 +741,37 @@ const VIEWS = { __proto__: null, keys: keysView, key: keyView, near: nearView, a
 
 let shown = 0;
 /** Shows the view of the address, `#VIEW/ID?QUERY`, unless another one was asked for since. */
-async function show(hasMoved = false) {
+async function show(hasMoved) {
   const turn = ++shown;
   const [, name, id, query] = /^#?(\w*)\/?([^?]*)\??(.*)$/.exec(location.hash);
   const isSignedIn = storage.getItem(TOKEN) !== null;
   find('nav').hidden = !isSignedIn;
+  for (const each of document.querySelectorAll('nav a')) {
+    each.ariaCurrent = each.hash === `#${name || 'keys'}` ? 'page' : null;
+  }
   say('');
   const view = VIEWS[name] ?? keysView;
   const filter = Object.fromEntries(new URLSearchParams(query));
   const failed = (error) => {
     if (turn !== shown) return;
-    if (hasMoved) main.replaceChildren(title('This view cannot be shown'));
+    if (hasMoved) replaceView([title('This view cannot be shown')], true);
     throw error;
   };
-  const content = isSignedIn ? await view(id, filter).catch(failed) : signIn();
-  if (turn !== shown) return;
+  const content = isSignedIn ? await view(filter, id).catch(failed) : signIn();
+  if (turn === shown) replaceView(content, hasMoved);
+}
+
+/** Focuses the heading, or in the same view the button that had the focus. */
+function replaceView(content, hasMoved) {
   const focused = document.activeElement;
   main.replaceChildren(...content.filter(Boolean));
   const heading = find('h1');
   document.title = `${heading.textContent} - Pet Store console`;
-  for (const each of document.querySelectorAll('nav a')) {
-    each.ariaCurrent = each.hash === `#${name || 'keys'}` ? 'page' : null;
-  }
-  if (hasMoved) heading.focus();
-  else if (!focused.isConnected) focusAgain(focused.textContent);
-  find('main [autofocus]')?.focus();
-}
-
-/** Focuses the button with this text, or the heading: the view was replaced under the focus. */
-function focusAgain(text) {
   const buttons = [...main.querySelectorAll('button')];
-  (buttons.find(({ textContent }) => textContent === text) ?? find('h1')).focus();
+  const again = buttons.find(({ textContent }) => textContent === focused.textContent);
+  if (hasMoved) heading.focus();
+  else if (!focused.isConnected) (again ?? heading).focus();
+  find('main [autofocus]')?.focus();
 }
 
 dialog.addEventListener('close', () => {
@@ -792,10 +792,14 @@ addEventListener('hashchange', () => {
   if (!secret()) dialog.close();
   void show(true);
 });
+// A click on a link to the current address causes no hashchange.
+addEventListener('click', ({ target }) => {
+  if (target.closest('a')?.href === location.href) void show(true);
+});
 // A failed request is explained to the reader. faults.js reports any other error.
 addEventListener('unhandledrejection', (event) => {
   if (!(event.reason instanceof Failure)) return;
   event.preventDefault();
   say(event.reason.message, 'fault');
 });
-void show();
+void show(true);
