@@ -51,10 +51,20 @@ describe('a credential that was sent without TLS', () => {
     ['a sender that is no trusted proxy', { ...BEHIND_TLS, TRUST_PROXY: '10.0.0.1' }, PLAIN],
     ['TRUST_PROXY=false', { ...BEHIND_TLS, TRUST_PROXY: 'false' }, PLAIN],
     ['a proxy that reports nothing', BEHIND_TLS, {}],
+    ['a proxy that reports a WebSocket over TLS', BEHIND_TLS, { 'x-forwarded-proto': 'WSS' }],
   ])('is accepted with %s', async (_what, env, headers: Record<string, string>) => {
     await using service = await startService({ env });
     const client = await service.client();
     expect((await client.get('/v1/pets', headers)).status).toBe(200);
+  });
+
+  it('is rejected unless the proxy reports https or wss', async () => {
+    await using service = await startService({ env: BEHIND_TLS });
+    const client = await service.client();
+    for (const reported of ['', 'http,', 'https,', 'ws', 'ftp', 'on', 'xhttps', 'https:']) {
+      const answer = await client.get('/v1/pets', { 'x-forwarded-proto': reported });
+      expectError(answer, 403, 'https_required');
+    }
   });
 
   it('is rejected by the admin API, with the id of the token', async () => {

@@ -34,8 +34,8 @@ export class InsecureRequests {
    */
   reject(request: ApiRequest, keyId: string): void {
     const { headers, socket } = request.raw;
-    // Fastify's `protocol` is also `http` if no proxy has reported it.
-    if (headers['x-forwarded-proto'] === undefined || !/^http$/i.test(request.protocol)) return;
+    // Fastify's `protocol` is also `http` if no proxy has reported it. Some report `wss`.
+    if (!('x-forwarded-proto' in headers) || /^(http|ws)s$/i.test(request.protocol)) return;
     if (!this.isProxy(socket.remoteAddress ?? '', 0)) return;
     this.count.inc();
     const line = { event: 'insecure', requestId: request.id, keyId };
