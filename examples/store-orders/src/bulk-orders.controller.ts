@@ -20,7 +20,7 @@ export class BulkOrdersController {
   @Post()
   @RequireScope('orders:write')
   // A line is an object with two members; the array and the body are values too.
-  @BodyLimit({ bytes: 524_288, values: 3 * MAX_LINES + 2 })
+  @BodyLimit({ bytes: 131_072, values: 3 * MAX_LINES + 2 })
   @Idempotent()
   @ApiOperation({ summary: 'Place many orders', description: 'All pets are ordered, or none.' })
   @ApiCreatedResponse({ description: 'The orders were placed.', type: PlacedOrders })
