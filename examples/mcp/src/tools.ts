@@ -88,13 +88,20 @@ function requestOf({ method, path, operation }: Tool, values: Arguments): Operat
   let url = `/v1${path}`;
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) {
+    // Agents send null for an argument that they leave out.
+    if (value === null) continue;
     const text = typeof value === 'string' ? value : stringifyJson(value);
-    if (name === IDEMPOTENCY_KEY) headers[name] = text;
+    if (name === IDEMPOTENCY_KEY) headers[name] = keyOf(value);
     else if (path.includes(`{${name}}`)) url = url.replace(`{${name}}`, segmentOf(text));
     // The operation rejects an unknown parameter.
     else if (name !== 'body') query.set(name, text);
   }
   return { method: method.toUpperCase(), url: `${url}?${query}`, headers, body: values.body };
+}
+
+function keyOf(value: unknown): string {
+  if (typeof value !== 'string') throw new Error(`${IDEMPOTENCY_KEY} must be a string`);
+  return value;
 }
 
 /** @throws for `.` and `..`, which would lead to another operation, also if they were escaped */

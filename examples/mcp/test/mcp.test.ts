@@ -109,6 +109,31 @@ describe('the server of the Model Context Protocol', () => {
     assert.equal((await call(client, 'getPet', { petId: id })).text, first.text);
   });
 
+  it('takes null for an argument that is left out, but not in a body', async () => {
+    const client = await connect(await store.issueKey({ scopes: ['pets:read', 'pets:write'] }));
+    const body = { name: 'Rex', categoryId: 7 };
+    const first = await call(client, 'createPet', { body, 'Idempotency-Key': null });
+    const second = await call(client, 'createPet', { body, 'Idempotency-Key': null });
+    assert.deepEqual([first.isError, second.isError], [false, false]);
+    assert.notEqual(second.text, first.text);
+    assert.equal((await call(client, 'listPets', { status: null, cursor: null })).isError, false);
+    await expectError(
+      call(client, 'createPet', { body: { ...body, name: null } }),
+      'invalid_request',
+    );
+    await expectError(call(client, 'getPet', { petId: null }), 'pet_not_found');
+  });
+
+  it('rejects an Idempotency-Key that is no string', async () => {
+    const client = await connect(await store.issueKey({ scopes: ['pets:write'] }));
+    const body = { name: 'Rex', categoryId: 7 };
+    for (const key of [7, {}, ['a'], true]) {
+      const { isError, text } = await call(client, 'createPet', { body, 'Idempotency-Key': key });
+      assert.equal(isError, true);
+      assert.match(text, /must be a string/);
+    }
+  });
+
   it('passes integers exactly', async () => {
     const { url } = store;
     const key = await store.issueKey({ scopes: ['pets:read', 'pets:write'] });
