@@ -84,7 +84,10 @@ export class AdminKeysController {
   }
 
   @Post()
-  @ApiOperation({ summary: 'Issue a key, which is shown once' })
+  @ApiOperation({
+    summary: 'Issue a key, which is shown once',
+    description: 'Each request issues a key, also with an `Idempotency-Key`, which is ignored.',
+  })
   @ApiCreatedResponse({ type: IssuedKeyDto })
   @ApiErrors('insufficient_scope')
   async adminIssueKey(
