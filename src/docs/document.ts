@@ -96,7 +96,10 @@ function documentedOperations({ paths }: OpenAPIObject, app: INestApplication) {
     const { id, method } = operation;
     for (const [index, path] of operation.paths.entries()) {
       // The generator names a wildcard without a name `path`.
-      const template = path.replace(/[:*](\w+)/g, '{$1}').replace(/\*$/, '{path}');
+      const template = path
+        .replace(/(?<!:)[:*](\w+)/g, '{$1}')
+        .replace(/\*$/, '{path}')
+        .replaceAll('::', ':');
       const objects = (paths[template] ?? {}) as Record<string, OperationObject>;
       for (const [verb, object] of Object.entries(objects)) {
         if (method !== 'ALL' && verb !== method.toLowerCase()) continue;

@@ -41,6 +41,10 @@ const NO_RESPONSE =
   '@Idempotent() cannot store what @Res() sends; return it, or use @Res({ passthrough: true })';
 const NO_EXCLUDE_ALL =
   '@Idempotent() cannot repeat a response of the strategy excludeAll; use @Exclude()';
+const PATH_RULE =
+  'end each :name at /, - or . and check its form with a pipe; a wildcard must be the last segment';
+/** The paths that Fastify and the generator of the document read alike. `::` is a colon. */
+const PATH = /^(?:[^:*(){}[\]+?!\\]|::|:\w+(?![^/.-]))*(?:(?<=\/)\*\w*)?$/;
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
 /** What the decorator sets. @nestjs/websockets is no dependency of the service. */
 const GATEWAY_METADATA = 'websockets:is_gateway';
@@ -58,6 +62,7 @@ export function checkApplication(app: INestApplication, extensions: readonly Ext
   stopOn([
     ...repetitions(operations.flatMap(declarationsOf)),
     ...operations.flatMap((operation) => [
+      ...pathFaults(operation),
       ...scopeFaults(operation, scopes),
       ...decoratorFaults(operation),
       ...errorFaults(operation, codes),
@@ -78,8 +83,14 @@ export function checkApplication(app: INestApplication, extensions: readonly Ext
  */
 function declarationsOf(operation: Operation): [declared: string, name: string][] {
   const { id, method, paths, name } = operation;
-  const resources = paths.map((path) => `${method} ${path.replace(/([:*])\w+/g, '$1id')}`);
+  const resources = paths.map((path) => `${method} ${path.replace(/(?<!:)([:*])\w+/g, '$1id')}`);
   return [`operationId ${id}`, ...resources].map((declared) => [declared, name]);
+}
+
+function pathFaults({ name, paths }: Operation): string[] {
+  return paths
+    .filter((path) => !PATH.test(path))
+    .map((path) => `${name}: the path ${path} is not supported; ${PATH_RULE}`);
 }
 
 function scopeFaults({ controller, handler, name, paths }: Operation, scopes: Scopes): string[] {

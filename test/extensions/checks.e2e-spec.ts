@@ -147,6 +147,13 @@ describe('the start stops with one line that names class and method, on', () => 
       moduleAt('v1/toys', Public()),
       'Toys.list: its path begins with v1',
     ],
+    ...[':id(\\d+)', ':id?', '{:id}', ':id+', ':id_:size', 'a+b', ':', '*/b', 'x*'].map(
+      (path): [string, Type, string] => [
+        `the path ${path}`,
+        moduleAt(path, any),
+        `Toys.list: the path /${path} is not supported; end each :name at /, - or .`,
+      ],
+    ),
     ['@Version()', moduleAt('odd', any, Version('2')), 'Toys.list: @Version() is not supported'],
     [
       'a throttler guard of an operation',

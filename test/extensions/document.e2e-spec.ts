@@ -89,6 +89,20 @@ class ToysController {
     return [];
   }
 
+  @Get(':name-:size/photo.:type')
+  @AnyScope()
+  photo(): string {
+    return '';
+  }
+
+  @Post('repairs::cancel')
+  @AnyScope()
+  cancel(): void {}
+
+  @Post('repairs::finish')
+  @AnyScope()
+  finish(): void {}
+
   @Get('sold')
   @AnyScope()
   sold(): never {
@@ -213,6 +227,12 @@ describe('the document of a service with extensions', () => {
       await client.get(`/v1${path}`);
       expect(await lines()).toContain(`_count{operation="${id}",method="GET",status="200"} 1\n`);
     }
+  });
+
+  it('documents several parameters in a segment, and a colon', () => {
+    expect(paths['/toys/{name}-{size}/photo.{type}'].get.operationId).toBe('photo');
+    expect(paths['/toys/repairs:cancel'].post.operationId).toBe('cancel');
+    expect(paths['/toys/repairs:finish'].post.operationId).toBe('finish');
   });
 
   it('numbers the ids of an operation with several paths', () => {
