@@ -259,7 +259,7 @@ describe('a table gateway of an extension', () => {
     expect(ids.filter((id) => id !== undefined)).toEqual(['a', 'a', 'b', 'c']);
   });
 
-  it('rejects a text with U+0000, in a key too, before it makes a cursor', async () => {
+  it('rejects a text with U+0000, in a key and in a repository too, before it makes a cursor', async () => {
     const labels = new TableGateway(Label, service.store.app.get(Database));
     const invalid = { driverError: { code: '22021' } };
     await expect(labels.insert({ code: 'a\u0000', size: 1, note: '' })).rejects.toMatchObject(
@@ -268,7 +268,13 @@ describe('a table gateway of an extension', () => {
     await expect(labels.find('a\u0000')).rejects.toMatchObject(invalid);
     const query = Object.assign(new PageQuery(), { limit: 1 });
     await expect(labels.page(query, { code: 'a\u0000' })).rejects.toMatchObject(invalid);
+    const repository = service.store.app.get(DataSource).getRepository(Label);
+    const label = { code: 'a', size: 1, note: 'a\u0000' };
+    await expect(repository.insert(label)).rejects.toMatchObject(invalid);
+    await expect(repository.findBy(label)).rejects.toMatchObject(invalid);
     expectError(await add(visit('with \u0000')), 400, 'invalid_request');
+    const guest = visit('\u0000');
+    expectError(await client.post('/v1/visits/by/repository', guest), 400, 'invalid_request');
     expectError(await client.get('/v1/visits?guest=%00'), 400, 'invalid_request');
   });
 

@@ -37,10 +37,8 @@ export class SqliteConnection extends Sqlite {
    * @throws {QueryFailedError} like TypeORM, also for a text that PostgreSQL cannot store
    */
   run(statement: Statement, parameters: Parameter[]): unknown[] {
+    assertStorable(statement.sqlite, parameters);
     try {
-      if (parameters.some((value) => typeof value === 'string' && value.includes('\0'))) {
-        throw databaseError('22021', 'a text contains U+0000');
-      }
       const prepared = this.preparedOf(statement);
       if (prepared.reader) return prepared.all(parameters);
       prepared.run(parameters);
@@ -59,5 +57,13 @@ export class SqliteConnection extends Sqlite {
       this.prepared.set(statement, prepared);
     }
     return prepared;
+  }
+}
+
+/** @throws {QueryFailedError} for a text that PostgreSQL cannot store */
+export function assertStorable(sql: string, parameters: unknown): void {
+  const values: unknown[] = Array.isArray(parameters) ? parameters : [];
+  if (values.some((value) => typeof value === 'string' && value.includes('\0'))) {
+    throw new QueryFailedError(sql, [], databaseError('22021', 'a text contains U+0000'));
   }
 }

@@ -6,6 +6,7 @@ import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSq
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
 import { databaseError } from '../database-error.js';
 import { ScopedDataSource } from '../transactions.js';
+import { assertStorable } from './sqlite.connection.js';
 import { createFile, identityOf, protectFile } from './sqlite.file.js';
 import { SqliteWriter } from './sqlite.writer.js';
 
@@ -122,6 +123,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   override async query(...statement: Parameters<Query>): ReturnType<Query> {
     this.assertNotTimedOut();
     this.dataSource.assertMayUse(this);
+    assertStorable(statement[0], statement[1]);
     const { sharedConnection, writer } = this.dataSource;
     const isAlone = this.timer === undefined && !sharedConnection.prepare(statement[0]).readonly;
     // The writes of others would join it.
