@@ -75,6 +75,7 @@ function shapeOf(node, name) {
 /** The lines of an export; undefined if its docstring is missing. */
 function sectionOf(symbol) {
   const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  const [specifier] = symbol.declarations;
   const [declaration] = target.declarations;
   const source = declaration.getSourceFile().fileName;
   const heading = `### ${symbol.name}\n`;
@@ -87,13 +88,15 @@ function sectionOf(symbol) {
   if (about === '') return undefined;
   const named = (name) => tags.filter(([tag]) => tag === name).map(([, text]) => text);
   const [since = FIRST] = named('since');
+  const isType = target.flags & ts.SymbolFlags.Class && ts.isTypeOnlyExportDeclaration(specifier);
+  const note = isType ? ' Only the type is exported: it cannot be injected.' : '';
   const lists = [
     ...named('param').map((text) => `- ${text}`),
     ...named('returns').map((text) => `- returns ${text}`),
     ...named('throws').map((text) => `- throws ${text}`),
   ];
   const shape = `\`\`\`ts\n${shapeOf(declaration, target.name)}\n\`\`\``;
-  return [`${heading}`, `${about} Since ${since}.\n`, shape, lists.join('\n')].join('\n');
+  return [`${heading}`, `${about}${note} Since ${since}.\n`, shape, lists.join('\n')].join('\n');
 }
 
 const missing = [];
