@@ -101,6 +101,8 @@ function documentedOperations({ paths }: OpenAPIObject, app: INestApplication) {
         .replace(/\*$/, '{path}')
         .replaceAll('::', ':');
       const objects = (paths[template] ?? {}) as Record<string, OperationObject>;
+      // `@All()` and `@Search()` have it; OpenAPI 3.1 does not.
+      delete objects['search'];
       for (const [verb, object] of Object.entries(objects)) {
         if (method !== 'ALL' && verb !== method.toLowerCase()) continue;
         const names = [id, method === 'ALL' && verb, index > 0 && index + 1];

@@ -8,6 +8,7 @@ import {
   Param,
   Post,
   Query,
+  Search,
   StreamableFile,
 } from '@nestjs/common';
 import {
@@ -102,6 +103,10 @@ class ToysController {
   @Post('repairs::finish')
   @AnyScope()
   finish(): void {}
+
+  @Search('search')
+  @AnyScope()
+  search(): void {}
 
   @Get('sold')
   @AnyScope()
@@ -233,6 +238,10 @@ describe('the document of a service with extensions', () => {
     expect(paths['/toys/{name}-{size}/photo.{type}'].get.operationId).toBe('photo');
     expect(paths['/toys/repairs:cancel'].post.operationId).toBe('cancel');
     expect(paths['/toys/repairs:finish'].post.operationId).toBe('finish');
+  });
+
+  it('omits the method SEARCH, which OpenAPI 3.1 does not have', () => {
+    expect(paths['/toys/search']).not.toHaveProperty('search');
   });
 
   it('numbers the ids of an operation with several paths', () => {
