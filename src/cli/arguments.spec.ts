@@ -34,7 +34,7 @@ describe('command-line arguments', () => {
     ['packageName', ['', 'Orders', '3-orders', 'a_b', 'a-', '../a', 'x'.repeat(41)]],
     [
       'packageName',
-      'pet account usage key docs define typeorm type-orm class-validator pet-store-service'.split(
+      'v1 pet account usage key docs define typeorm type-orm class-validator pet-store-service'.split(
         ' ',
       ),
     ],

@@ -8,7 +8,7 @@ const MAX_GRACE_MS = 365 * UNITS_MS.d;
 const PACKAGE_NAME = /^(?=.{1,40}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
 /** Paths of the service, and names that a new extension imports. */
 const RESERVED =
-  /^(pet|account|usage|key|docs|define|typeorm|type-orm|class-validator|pet-store-service)$/;
+  /^(v1|pet|account|usage|key|docs|define|typeorm|type-orm|class-validator|pet-store-service)$/;
 
 function integerUpTo(max: number): (text: string) => number {
   return (text) => {
