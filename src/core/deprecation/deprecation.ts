@@ -37,7 +37,10 @@ const DEPRECATION = 'petstore:deprecation';
  * `Sunset` (RFC 8594) and `Link`. From its sunset on, the operation responds with 410.
  */
 export function Deprecated(deprecation: Deprecation): MethodDecorator {
-  const { sunset, successor } = deprecation;
+  const { since, sunset, successor } = deprecation;
+  if (Number.isNaN(since.getTime() + sunset.getTime())) {
+    throw new RangeError(`@Deprecated() for ${successor.path}: since and sunset must be valid`);
+  }
   return applyDecorators(
     SetMetadata(DEPRECATION, deprecation),
     // Undefined keeps the summary of `@ApiOperation()`; without the member, it would be emptied.
