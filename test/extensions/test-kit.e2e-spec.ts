@@ -1,4 +1,13 @@
-import { Controller, Get, Inject, Injectable, Module, type OnModuleInit } from '@nestjs/common';
+import {
+  type CanActivate,
+  Controller,
+  Get,
+  Inject,
+  Injectable,
+  Module,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import { AnyScope, Pets } from 'pet-store-service';
 import { startTestStore } from 'pet-store-service/testing';
 
@@ -66,6 +75,20 @@ it('overrides providers of every module, of the service too, before the start', 
   const answer = await store.fetch('/v1/reminders', { key: await store.issueKey() });
   expect(await answer.json()).toEqual({ reminder: 'faked', name: 'Rex', rates: { toy: 2 } });
   expect(store.get(Reminders).remind()).toBe('faked');
+});
+
+it('overrides a global guard that is provided with useExisting', async () => {
+  @Injectable()
+  class Closed implements CanActivate {
+    canActivate = () => false;
+  }
+  @Module({ providers: [Closed, { provide: APP_GUARD, useExisting: Closed }] })
+  class ClosedModule {}
+  await using store = await startTestStore({
+    extensions: [{ name: 'closed', module: ClosedModule }],
+    override: (builder) => builder.overrideProvider(Closed).useValue({ canActivate: () => true }),
+  });
+  expect((await store.fetch('/v1/pets', { key: await store.issueKey() })).status).toBe(200);
 });
 
 it('overrides a provider if the function returns nothing', async () => {
