@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { CommanderError } from 'commander';
 import { loadAllExtensions } from '../built-in.js';
 import { loadConfig } from '../core/config/config.js';
+import { ExplainedError } from '../core/config/fixes.js';
 import { databaseFault, withHost } from '../core/config/urls.js';
 import { connect } from '../core/database/connect.js';
 import {
@@ -9,6 +10,7 @@ import {
   dataSourceOptions,
   fileOf,
 } from '../core/database/data-source-options.js';
+import { isDamaged } from '../core/database/database-error.js';
 import {
   describeMigration,
   type ExtensionMigrations,
@@ -21,12 +23,14 @@ import { transfer, type TransferEnd } from '../core/database/transfer.js';
 import { checkExtensions } from '../extensions/check.js';
 import { migrationsOf } from '../extensions/define.js';
 import type { CommonOptions, Result } from './add-command.js';
-import { explain } from './failure.js';
+import { explain, reasonOf } from './failure.js';
 import { assertDatabaseExists } from './operator.js';
 import { type Output, table } from './output.js';
 
 const STOP_WRITES =
   'The servers of the source must be stopped: what they write from now on is not copied.';
+
+const OTHER_TARGET = 'set --to to another file, or move that file away';
 
 /** `petstore copy --to DATABASE_URL` */
 export async function copy(
@@ -60,6 +64,11 @@ export async function copy(
       (cause, databaseUrl) => explain(cause, { databaseUrl }, []),
       error,
     ) as Error;
+    const { cause = explained } = explained;
+    if (setting !== 'DATABASE_URL' && isDamaged(cause)) {
+      const check = setting === '--to' ? '' : 'if petstore doctor finds no fault, ';
+      throw new ExplainedError(reasonOf(cause), check + OTHER_TARGET, cause);
+    }
     explained.message = explained.message.replaceAll('DATABASE_URL', setting);
     throw explained;
   } finally {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -279,6 +279,37 @@ describeOnPostgres('petstore copy', (server) => {
     const service = await startService({ env: { DATABASE_URL: to } });
     expect(await failure(1, '--to', to)).toMatch(/set --to to another file\n$/);
     await service.close();
+  });
+
+  it.each<[string, (target: string) => void, RegExp]>([
+    ['a text', (path) => writeFileSync(path, 'x'.repeat(9_999)), /not a database; set --to/],
+    [
+      'damaged',
+      (path) => writeFileSync(path, readFileSync(path).fill(0x5a, 100, 4_096)),
+      /malformed; set --to/,
+    ],
+    [
+      // Found out when its tables are counted, as damage of the source is.
+      'damaged in its tables',
+      (path) => {
+        const database = new Database(path);
+        const roots = `SELECT rootpage FROM sqlite_schema WHERE tbl_name = 'pets'`;
+        const pages = database.prepare<[], number>(roots).pluck().all();
+        database.close();
+        const bytes = readFileSync(path);
+        for (const page of pages) bytes.fill(0x5a, (page - 1) * 4_096, page * 4_096);
+        writeFileSync(path, bytes);
+      },
+      /malformed; if petstore doctor finds no fault, set --to/,
+    ],
+  ])('does not advise to replace the source if the target is %s', async (_what, damage, line) => {
+    const to = file('target.db');
+    await jsonInProcess(to, 'migrate');
+    damage(to.replace('sqlite:', ''));
+    const message = await failure(1, '--to', to);
+    expect(message).toMatch(line);
+    expect(message).toMatch(/ set --to to another file, or move that file away\n$/);
+    expect(message).not.toContain('restore');
   });
 
   it('prints a table, the progress on a terminal, and what it did not copy', async () => {

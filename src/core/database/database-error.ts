@@ -24,6 +24,9 @@ const isOfDatabase = matches(
 /** Codes of the operating system and of TLS, such as ECONNREFUSED. */
 const isOfNetwork = matches(/^(?!SQLITE_|ERR_)[A-Z_]+$/);
 
+/** Whether an SQLite file is damaged, or no database. */
+export const isDamaged = matches(/^SQLITE_(?:CORRUPT|NOTADB)/);
+
 /** Whether another process holds the lock of an SQLite database. */
 export const isBusy = matches(/^SQLITE_BUSY/);
 

@@ -57,6 +57,12 @@ describe('a database file', () => {
     expect(fs.readdirSync(directory)).toEqual(['notes.txt']);
   });
 
+  it('is not reported as damaged if its lock file is', () => {
+    createFile(path);
+    fs.writeFileSync(`${path}-server`, 'x'.repeat(9_999));
+    expect(() => lockFile(path)).toThrow(`${path}-server is damaged; move it away`);
+  });
+
   it.each<[string, (path: string, other: string) => void]>([
     ['its path', (path, other) => fs.symlinkSync(path, other)],
     ['a hard link in another directory', (path, other) => fs.linkSync(path, other)],

@@ -11,7 +11,7 @@ import { hostname, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { ExplainedError } from '../../config/fixes.js';
-import { isBusy } from '../database-error.js';
+import { isBusy, isDamaged } from '../database-error.js';
 
 const OWNER_ONLY = 0o600;
 /** Files that SQLite creates beside an open database. */
@@ -142,6 +142,7 @@ function lock(lockFile: string, path: string): Database {
     database.exec('COMMIT; BEGIN IMMEDIATE');
     return database;
   } catch (error) {
+    if (isDamaged(error)) throw new ExplainedError(`${lockFile} is damaged`, 'move it away');
     if (!isBusy(error)) throw error;
     const holder = holderOf(database);
     database.close();
