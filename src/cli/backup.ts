@@ -59,6 +59,7 @@ export async function restore(file: string, options: CommonOptions): Promise<Res
   if (!found.isFile()) throw new Error(`${file} is not a file`);
   if (existsSync(database)) {
     if (realpathSync(file) === realpathSync(database)) throw new Error(`${file} is the database`);
+    assertDatabaseExists(database);
     await confirm(`Replace the database ${database} and lose its data?`, options.yes);
   }
   const ran = await explained('sqlite', database, () => restoreDatabase(file, database));

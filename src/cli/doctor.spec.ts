@@ -118,14 +118,14 @@ describe('petstore doctor', () => {
       'database',
       () => writeFileSync(file, 'x'.repeat(9_999)),
       /^file is not a database$/,
-      /copy/,
+      /move it and its -wal file away/,
     ],
     [
       'failed',
       'database',
       () => (rmSync(file), execute('CREATE TABLE other (id)')()),
       /petstore\.db is not a database of this service$/,
-      /^set DATABASE_URL to another file$/,
+      /^set DATABASE_URL to another file, or move it away$/,
     ],
     [
       'failed',

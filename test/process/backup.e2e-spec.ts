@@ -10,6 +10,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -249,12 +250,36 @@ describe('petstore backup and restore', () => {
   it('restore replaces a broken database together with its write-ahead log', async () => {
     await killAfterCreate();
     expect(existsSync(`${database}-wal`)).toBe(true);
-    writeFileSync(database, readFileSync(database).fill(0x5a, 0, 4_096));
+    writeFileSync(database, readFileSync(database).fill(0x5a, 100, 4_096));
 
     expect((await runInProcess('restore', backup)).out).toMatch(/^Restored /);
     const files = readdirSync(dirname(database)).filter((name) => !name.endsWith('-server'));
     expect(files).toEqual([basename(database)]);
     expect(countPets()).toBe(0);
+  });
+
+  it.each<[string, (path: string) => void, RegExp]>([
+    [
+      'a database of another program',
+      (path) => void new Database(path).exec('CREATE TABLE customers (id)').close(),
+      /other\.db is not a database of this service; set DATABASE_URL .*, or move it away\n$/,
+    ],
+    [
+      'a text',
+      (path) => writeFileSync(path, 'Shopping: milk, bread'.repeat(99)),
+      /file is not a database; set DATABASE_URL .* move it .* away, and run petstore restore/,
+    ],
+  ])('restore never replaces %s, which the operator can move away', async (_what, create, line) => {
+    await json('migrate');
+    await json('backup', backup);
+    const other = join(workplace.directory, 'other.db');
+    create(other);
+    const before = readFileSync(other);
+    process.env['DATABASE_URL'] = `sqlite:${other}`;
+    expect(await failure('restore', backup, '--yes')).toMatch(line);
+    expect(readFileSync(other)).toEqual(before);
+    renameSync(other, `${other}.old`);
+    expect((await runInProcess('restore', backup)).out).toMatch(/^Restored /);
   });
 
   it('backup overwrites nothing without --yes, and never a database', async () => {

@@ -18,7 +18,7 @@ describe(fixOf.name, () => {
     ['sqlite', failure('SQLITE_READONLY_DIRECTORY'), /access to p\.db and/],
     ['sqlite', failure('EACCES'), /access to p\.db and/],
     ['sqlite', failure('EEXIST'), /a part of the path p\.db is not a folder, or a link/],
-    ['sqlite', failure('SQLITE_NOTADB'), /^set DATABASE_URL to another file; or stop the server/],
+    ['sqlite', failure('SQLITE_NOTADB'), /^set DATABASE_URL to another file; or, .* move it/],
     // Another file would be a new database without keys.
     ['sqlite', failure('SQLITE_CORRUPT'), /^stop the server, copy the damaged file, and run/],
     ['sqlite', failure('SQLITE_FULL'), /^free space on the disk of p\.db$/],

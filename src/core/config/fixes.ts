@@ -18,7 +18,11 @@ export const CLOCK_FIX =
 const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: string])[]>> = {
   sqlite: [
     [/^SQLITE_CORRUPT/, RESTORE],
-    [/^SQLITE_NOTADB/, `set DATABASE_URL to another file; or ${RESTORE}`],
+    [
+      /^SQLITE_NOTADB/,
+      'set DATABASE_URL to another file; or, if this is the damaged database, stop the server, ' +
+        'move it and its -wal file away, and run petstore restore BACKUP',
+    ],
     [/^(?:SQLITE_FULL|ENOSPC|EDQUOT)/, 'free space on the disk of {}'],
     [
       /^(?:EROFS|SQLITE_(?:CANTOPEN|READONLY)|EACCES|EPERM)/,

@@ -28,7 +28,7 @@ export function assertNotForeign(path: string): void {
     database?.close();
   }
   const reason = `${path} is not a database of this service`;
-  throw new ExplainedError(reason, 'set DATABASE_URL to another file');
+  throw new ExplainedError(reason, 'set DATABASE_URL to another file, or move it away');
 }
 
 /**
