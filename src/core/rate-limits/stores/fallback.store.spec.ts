@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.js';
 import { FakeClock } from '../../../../test/support/clock.js';
+import { ExplainedError } from '../../config/fixes.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Decision } from './rate-limit-store.js';
 import { FallbackStore } from './fallback.store.js';
@@ -83,6 +84,21 @@ describe(FallbackStore.name, () => {
     expect(redis.probe.mock.calls.length).toBeGreaterThan(3);
     const fallback = expect.stringMatching(/Redis.*falling back/);
     expect(logger.error.mock.calls).toEqual([[{ reason: 'gone' }, fallback]]);
+  });
+
+  it('logs the outage again when its fix changes', async () => {
+    for (const [reason, fix] of [
+      ['no right', 'grant it'],
+      ['no memory', 'raise maxmemory'],
+      ['still none', 'raise maxmemory'],
+    ] as const) {
+      redis.probe.mockRejectedValue(new ExplainedError(reason, fix));
+      await jest.advanceTimersByTimeAsync(3 * PROBE_MS);
+    }
+    expect(logger.error.mock.calls.map(([{ reason }]) => reason as string)).toEqual([
+      'no right; grant it',
+      'no memory; raise maxmemory',
+    ]);
   });
 
   it('returns to Redis with the first reply from the slot that failed', async () => {

@@ -1,4 +1,5 @@
 import type { OnApplicationBootstrap, OnApplicationShutdown } from '@nestjs/common';
+import type { RedisUnavailableError } from '../../redis/redis-error.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Limits } from '../limits.js';
 import type { MemoryStore } from './memory.store.js';
@@ -29,6 +30,7 @@ export class FallbackStore
 {
   mode: 'shared' | 'fallback' = 'shared';
   private failedKey = 'none';
+  private loggedFix: string | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
 
@@ -85,10 +87,11 @@ export class FallbackStore
   }
 
   private fallBack(error: unknown, key: string): void {
-    if (this.mode === 'fallback') return;
+    const { message: reason, fix } = error as RedisUnavailableError;
+    if (this.mode === 'fallback' && fix === this.loggedFix) return;
     this.mode = 'fallback';
     this.failedKey = key;
-    const reason = (error as Error).message;
+    this.loggedFix = fix;
     this.logger.error({ reason }, 'Redis is unreachable; falling back to per-node counters');
   }
 
