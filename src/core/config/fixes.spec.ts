@@ -46,6 +46,15 @@ describe(fixOf.name, () => {
       new ReplyError(text),
       /^grant the rights that docs\/operating\.md lists/,
     ]),
+    [
+      'redis',
+      new ReplyError(
+        "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'",
+      ),
+      /^point REDIS_URL at the primary$/,
+    ],
+    ['redis', new ReplyError('NOREPLICAS Not enough good replicas'), /min-replicas-to-write$/],
+    ['redis', new ReplyError('ERR max number of clients reached'), /^raise maxclients/],
     ['redis', new ReplyError('MISCONF Redis cannot persist'), /^Redis runs, but rejects/],
     ...[
       "ENOENT: no such file or directory, open '/ca.pem'",
