@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.js';
 import { expectError, expectRateHeaders } from '../support/expectations.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { recordedLog } from '../support/recorded-log.js';
+import { jsonInProcess } from '../support/run-program.js';
 import { keyCached } from '../support/key-cached.js';
 import { startService, useService } from '../support/start-service.js';
 
@@ -118,5 +119,16 @@ describeOnPostgres('a pool of one connection to PostgreSQL', (server) => {
       lines.filter(({ message }) => /refused a connection/.test(message)).length;
     await eventually(() => Promise.resolve(refused() > 0));
     expect(refused()).toBe(1);
+  });
+});
+
+describeOnPostgres('a database whose statements time out early by default', (server) => {
+  it('does not stop the poller and readiness', async () => {
+    const url = await server.createDatabase();
+    await jsonInProcess(url, 'migrate');
+    await server.query(`ALTER DATABASE ${url.split('/').at(-1)!} SET statement_timeout = '5ms'`);
+    await using service = await startService({ env: { DATABASE_URL: url } });
+    const slow = sameStatement('test.slow', `SELECT 1 AS one FROM pg_sleep(0.05)`);
+    expect(await service.store.app.get(Database).poll(slow)).toEqual([{ one: 1 }]);
   });
 });

@@ -53,6 +53,7 @@ export class PostgresDatabase extends Database implements OnApplicationShutdown 
       keepAlive: true,
       connectionTimeoutMillis: POLL_TIMEOUT_MS,
       query_timeout: POLL_TIMEOUT_MS,
+      statement_timeout: POLL_TIMEOUT_MS,
     });
     this.pollers.on('error', () => undefined);
   }
