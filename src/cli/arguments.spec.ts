@@ -31,6 +31,7 @@ describe('command-line arguments', () => {
     ['keyName', ['', ' ', '\t', 'a\nb', 'a\u001b[2Jb', 'a\u009b2Jb', 'x'.repeat(256)]],
     ['keyName', [`psk_${'a'.repeat(49)}`]],
     ['keyName', ['a\u2028b', 'a\u202eb', 'a\u2066b']],
+    ['file', ['', ' ', 'backups/']],
     ['packageName', ['', 'Orders', '3-orders', 'a_b', 'a-', '../a', 'x'.repeat(41)]],
     [
       'packageName',

@@ -30,9 +30,9 @@ export function keyName(text: string): string {
   );
 }
 
-/** Rejects an empty path, for example from an unset shell variable. */
+/** Rejects a folder, and an empty path, for example from an unset shell variable. */
 export function file(text: string): string {
-  if (text.trim() !== '') return text;
+  if (text.trim() !== '' && !text.endsWith('/')) return text;
   throw new InvalidArgumentError('It must be a file path.');
 }
 
