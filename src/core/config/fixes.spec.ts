@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import { explained, ExplainedError, fixOf, type Place } from './fixes.js';
 
 const failure = (code: string, message = 'it failed') =>
@@ -21,6 +22,7 @@ describe(fixOf.name, () => {
     ['sqlite', failure('SQLITE_NOTADB'), /^set DATABASE_URL to another file; or, .* move it/],
     // Another file would be a new database without keys.
     ['sqlite', failure('SQLITE_CORRUPT'), /^stop the server, copy the damaged file, and run/],
+    ['backup', failure('EROFS'), /^the file system of p\.db is read-only: .* ReadWritePaths=/],
     ['sqlite', failure('SQLITE_FULL'), /^free space on the disk of p\.db$/],
     ['sqlite', failure('SQLITE_IOERR_SHMSIZE'), /free space on the disk of p\.db, or repair/],
     ['sqlite', failure('ERR_DLOPEN_FAILED'), /npm install-scripts approve better-sqlite3.*pnpm/],
@@ -69,6 +71,16 @@ describe(fixOf.name, () => {
     ['redis', failure('ECONNREFUSED'), /^check REDIS_URL, and that Redis runs/],
   ])('chooses the fix in %s for %s', (place, error, fix) => {
     expect(fixOf(place, error, 'p.db')).toMatch(fix);
+  });
+
+  it('says for a code of SQLite that the file system is read-only', () => {
+    const access = jest.spyOn(fs, 'accessSync').mockImplementation(() => {
+      throw failure('EROFS');
+    });
+    for (const code of ['SQLITE_CANTOPEN', 'SQLITE_READONLY', 'EROFS']) {
+      expect(fixOf('sqlite', failure(code), 'p.db')).toMatch(/of p\.db is read-only: remount it/);
+    }
+    access.mockRestore();
   });
 
   it.each<[Place, string]>([

@@ -1,7 +1,12 @@
+import { accessSync, constants } from 'node:fs';
+
 /** Where a failure happened: elsewhere, the same error code needs another fix. */
 export type Place = 'sqlite' | 'backup' | 'postgres' | 'redis' | 'port';
 
 const RESTORE = 'stop the server, copy the damaged file, and run petstore restore BACKUP';
+const READ_ONLY =
+  'the file system of {} is read-only: remount it, ' +
+  'or add the folder to ReadWritePaths= of the systemd unit';
 const ALLOW_SCRIPT =
   'allow the install script of better-sqlite3 (npm install-scripts approve better-sqlite3, ' +
   'npx --allow-scripts=better-sqlite3, pnpm approve-builds), ' +
@@ -24,8 +29,9 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
         'move it and its -wal file away, and run petstore restore BACKUP',
     ],
     [/^(?:SQLITE_FULL|ENOSPC|EDQUOT)/, 'free space on the disk of {}'],
+    [/^EROFS/, READ_ONLY],
     [
-      /^(?:EROFS|SQLITE_(?:CANTOPEN|READONLY)|EACCES|EPERM)/,
+      /^(?:SQLITE_(?:CANTOPEN|READONLY)|EACCES|EPERM)/,
       'give this user access to {} and its folder, or set DATABASE_URL to another file',
     ],
     [
@@ -38,8 +44,9 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
   ],
   backup: [
     [/^(?:SQLITE_FULL|ENOSPC|EDQUOT)/, 'free space on the disk of {}'],
+    [/^EROFS/, READ_ONLY],
     [
-      /^(?:EROFS|SQLITE_(?:CANTOPEN|READONLY)|EACCES|EPERM)/,
+      /^(?:SQLITE_(?:CANTOPEN|READONLY)|EACCES|EPERM)/,
       'give this user access to {} and its folder, or choose another file',
     ],
     [/^(?:ENOTDIR|EEXIST)/, 'choose another file: a part of the path {} is not a folder'],
@@ -137,8 +144,18 @@ export class ExplainedError extends Error {
 export function fixOf(place: Place, error: unknown, subject = ''): string | undefined {
   const { code = '', message = '', name = '' } = Object(error) as Partial<NodeJS.ErrnoException>;
   const texts = [code, message, name];
+  if (/^SQLITE_(?:CANTOPEN|READONLY)/.test(code) && isReadOnly(subject)) texts.push('EROFS');
   const [, fix] = FIXES[place].find(([cause]) => texts.some((text) => cause.test(text))) ?? [];
   return fix?.replaceAll('{}', subject);
+}
+
+function isReadOnly(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EROFS';
+  }
 }
 
 /** @param otherwise the fix if the place does not explain the error */
