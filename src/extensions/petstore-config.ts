@@ -38,9 +38,17 @@ export async function loadExtensions(
   if (!READ.test(name)) {
     throw new Error(`${name} is not read: only .js and .mjs are, so compile or rename it`);
   }
-  const loaded = (await import(pathToFileURL(file).href).catch((cause: unknown) => {
-    throw new Error(`cannot load ${name} (run node ${name} to see where)`, { cause });
-  })) as { default: PetStoreConfig };
+  const onExit = () => {
+    if (process.exitCode) return;
+    process.stderr.write(`error: ${name}, or a file that it imports, calls process.exit()\n`);
+    process.exitCode = 1;
+  };
+  process.on('exit', onExit);
+  const loaded = (await import(pathToFileURL(file).href)
+    .catch((cause: unknown) => {
+      throw new Error(`cannot load ${name} (run node ${name} to see where)`, { cause });
+    })
+    .finally(() => process.off('exit', onExit))) as { default: PetStoreConfig };
   // An empty file is `{}` as CommonJS.
   const isObject = Object.prototype.toString.call(loaded.default) === '[object Object]';
   if (!isObject || Object.keys(loaded.default).length === 0) {

@@ -93,6 +93,16 @@ describe('petstore.config.js', () => {
     },
   );
 
+  it.each(['doctor', 'migrate'])('%s fails with a line if the file exits', async (command) => {
+    using workplace = new Workplace();
+    workplace.write('petstore.config.mjs', 'process.exit(0)');
+    expect(await workplace.run(command)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: petstore\.config\.mjs, .* calls process\.exit\(\)\n$/),
+    });
+  });
+
   describe('an extension that waits forever', () => {
     const waiting = 'error: a promise never settles: ';
     const extensionWith = (workplace: Workplace, module: string, members = ''): void => {
