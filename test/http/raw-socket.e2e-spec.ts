@@ -282,6 +282,17 @@ describe('a raw connection', () => {
     expect(lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
   });
 
+  it('logs no response that a client with too many requests does not get', async () => {
+    const { logger, lines } = recordedLog();
+    await using watched = await startService({ logger });
+    const { key: ours } = await watched.client();
+    const first = message('GET /v1/pets', `Authorization: Bearer ${ours}\r\n`);
+    await expect(sendRaw(watched.origin, first.repeat(33), 33)).rejects.toThrow('Fewer than 33');
+    const logged = (text: string) => lines.filter((line) => line.message === text);
+    await eventually(() => Promise.resolve(logged('client left').length === 1));
+    expect(logged('request')).toEqual([]);
+  });
+
   it('serves others after a client that disconnects in the middle of its body', async () => {
     using socket = open();
     socket.end(create('Content-Length: 10', '{'));

@@ -87,7 +87,9 @@ export class PhotosService implements OnModuleInit {
   async remove(petId: bigint, id: bigint): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
       const { file } = await this.get(petId, id);
-      await manager.delete(Photo, { id });
+      const { affected } = await manager.delete(Photo, { id });
+      // Another request has removed the photo since its row was read.
+      if (affected === 0) throw noSuchPhoto(petId, id);
       afterCommit(manager, () => rm(this.pathOf(file), { force: true }));
     });
   }

@@ -36,7 +36,7 @@ export class AccessLog {
       const address = clientAddress(request);
       let hasEnded = false;
       // An injected response is not `writableFinished` yet when it closes.
-      reply.raw.once('finish', () => (hasEnded = true));
+      reply.raw.once('finish', () => (hasEnded = !request.raw.socket.destroyed));
       // `onResponse` is not called if the client leaves before the end of its response.
       reply.raw.once('close', () => {
         const hasFailed = reply.raw.headersSent && request.rejection !== undefined;
