@@ -1,4 +1,4 @@
-import type { ClassSerializerInterceptorOptions, INestApplication, Type } from '@nestjs/common';
+import type { ClassSerializerContextOptions, INestApplication, Type } from '@nestjs/common';
 import {
   GUARDS_METADATA,
   INTERCEPTORS_METADATA,
@@ -23,7 +23,7 @@ import { PlanThrottlerGuard } from '../core/rate-limits/plan-throttler.guard.js'
 import { repetitions, stopOn } from './check.js';
 import { errorsOf, type Extension, nameOf } from './define.js';
 
-type Options = ClassSerializerInterceptorOptions | undefined;
+type Options = ClassSerializerContextOptions | undefined;
 
 const NO_THROTTLER =
   "the service already applies the quota of the caller's plan; use @Throttle() to limit an operation";
@@ -39,12 +39,12 @@ const NO_CALLER =
   'a @Public() operation has no caller, so remove @RequireScope(), @AnyScope() and @Idempotent()';
 const NO_RESPONSE =
   '@Idempotent() cannot store what @Res() sends; return it, or use @Res({ passthrough: true })';
-const NO_EXCLUDE_ALL =
-  '@Idempotent() cannot repeat a response of the strategy excludeAll; use @Exclude()';
+const NO_SECOND_TIME =
+  '@Idempotent() cannot serialize with strategy or type; return an object with @Exclude() members';
 const PATH_RULE =
-  'end each :name at /, - or . and check its form with a pipe; a wildcard must be the last segment';
+  'end each :name at /, - or . and check its form with a pipe; a wildcard must be the last of several';
 /** The paths that Fastify and the generator of the document read alike. `::` is a colon. */
-const PATH = /^(?:[^:*(){}[\]+?!\\]|::|:\w+(?![^/.-]))*(?:(?<=\/)\*\w*)?$/;
+const PATH = /^(?!\/\*)(?:[^:*(){}[\]+?!\\]|::|:[A-Za-z_]\w*(?![^/.-]))*(?:(?<=\/)\*\w*)?$/;
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
 /** What the decorator sets. @nestjs/websockets is no dependency of the service. */
 const GATEWAY_METADATA = 'websockets:is_gateway';
@@ -119,10 +119,11 @@ function idempotencyFaults(operation: Operation): string[] {
   const options = [handler, controller].map(
     (target) => Reflect.getMetadata(CLASS_SERIALIZER_OPTIONS, target) as Options,
   );
-  const excludesAll = options.some((each) => each?.strategy === 'excludeAll');
+  // A serializer of the controller gets the stored response as well, and would apply them again.
+  const appliesTwice = options.some((each) => each?.strategy ?? each?.type);
   return [
     ...(sendsItself ? [`${name}: ${NO_RESPONSE}`] : []),
-    ...(excludesAll ? [`${name}: ${NO_EXCLUDE_ALL}`] : []),
+    ...(appliesTwice ? [`${name}: ${NO_SECOND_TIME}`] : []),
   ];
 }
 

@@ -260,7 +260,14 @@ describe('a manifest stops the start with one line that says what to do, for', (
     [
       '@Idempotent() with a serializer that excludes everything',
       [serving([ANY, method(Idempotent()), method(SerializeOptions({ strategy: 'excludeAll' }))])],
-      'Toys.list: @Idempotent() cannot repeat a response of the strategy excludeAll; use @Exclude()',
+      'Toys.list: @Idempotent() cannot serialize with strategy or type; return an object with ' +
+        '@Exclude() members',
+    ],
+    [
+      '@Idempotent() with a serializer that creates objects',
+      [serving([ANY, method(Idempotent()), method(SerializeOptions({ type: Doll }))])],
+      'Toys.list: @Idempotent() cannot serialize with strategy or type; return an object with ' +
+        '@Exclude() members',
     ],
     [
       'a body limit of text',

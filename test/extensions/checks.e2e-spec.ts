@@ -147,7 +147,7 @@ describe('the start stops with one line that names class and method, on', () => 
       moduleAt('v1/toys', Public()),
       'Toys.list: its path begins with v1',
     ],
-    ...[':id(\\d+)', ':id?', '{:id}', ':id+', ':id_:size', 'a+b', ':', '*/b', 'x*'].map(
+    ...[':id(\\d+)', ':id?', '{:id}', ':id+', ':id_:size', 'a+b', ':', ':1', '*/b', 'x*'].map(
       (path): [string, Type, string] => [
         `the path ${path}`,
         moduleAt(path, any),

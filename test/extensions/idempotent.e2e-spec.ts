@@ -23,7 +23,7 @@ import {
   type QueryRunner,
   Repository,
 } from 'typeorm';
-import { AnyScope, bigintColumn, Creates, Idempotent } from '../../src/index.js';
+import { AnyScope, bigintColumn, Creates, Idempotent, Page } from '../../src/index.js';
 import { expectError } from '../support/expectations.js';
 import { recordedLog } from '../support/recorded-log.js';
 import { useService } from '../support/start-service.js';
@@ -153,6 +153,13 @@ class ToysController {
     return new Purse();
   }
 
+  @Post('page')
+  @Idempotent()
+  page(): object {
+    const toy = this.repository.create({ id: 1n, name: 'secret' });
+    return { page: new Page([toy], undefined), box: { toJSON: () => ({ toy }) } };
+  }
+
   @Post('file')
   @Idempotent()
   file(): StreamableFile {
@@ -229,6 +236,12 @@ describe('@Idempotent()', () => {
     expect(text).not.toMatch(/4199|1234|"cents":1\b|1 ct/);
     expect((await post({}, 'purse', '/purse')).text).toBe(text);
     expect((await post({}, 'purse', '/purse')).text).toBe(text);
+  });
+
+  it('stores nothing that a serializer hides in the JSON form of an object', async () => {
+    const body = '{"page":[{"id":1}],"box":{"toy":{"id":1}}}';
+    expect((await post({}, 'page', '/page')).text).toBe(body);
+    expect((await post({}, 'page', '/page')).text).toBe(body);
   });
 
   it('runs a handler that fails once', async () => {

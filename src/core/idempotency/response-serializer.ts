@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
 import {
   ClassSerializerInterceptor,
-  type ClassSerializerInterceptorOptions,
+  type ClassSerializerContextOptions,
   type ExecutionContext,
   Injectable,
   StreamableFile,
@@ -27,33 +27,41 @@ export class ResponseSerializer {
 
   /** @throws {TypeError} for a file or a stream */
   serialize(context: ExecutionContext, result: unknown): unknown {
-    if (!isObject(result)) return result;
     if ([StreamableFile, Readable, Buffer].some((type) => result instanceof type)) {
       throw new TypeError('@Idempotent() cannot store a file or a stream: return an object');
     }
-    const options = this.reflector.getAllAndOverride<ClassSerializerInterceptorOptions | undefined>(
+    const options = this.reflector.getAllAndOverride<ClassSerializerContextOptions | undefined>(
       CLASS_SERIALIZER_OPTIONS,
       [context.getHandler(), context.getClass()],
     );
-    const serialize: Serialize = (value) => this.nest.serialize(value, options ?? {});
-    return withJsonForms(serialize(result), result, serialize);
+    return toJson(result, (value) => this.nest.serialize(value, options ?? {}));
   }
 }
 
-/**
- * Calls `toJSON()`, which class-transformer does not know, on every object that class-transformer
- * has only copied.
- */
-function withJsonForms(plain: unknown, result: unknown, serialize: Serialize): unknown {
-  if (!isObject(plain) || !isObject(result) || result instanceof Date) return plain;
-  if (typeof result['toJSON'] === 'function') {
-    const isCopy = isDeepStrictEqual(plain, serialize(result));
-    return isCopy ? (result as unknown as Date).toJSON() : plain;
+/** Also calls `toJSON()`, which class-transformer does not know. */
+function toJson(value: unknown, serialize: Serialize): unknown {
+  if (!isObject(value)) return value;
+  const form = hasJsonForm(value) ? value.toJSON() : value;
+  return isObject(form) ? withJsonForms(serialize(form), form, serialize) : form;
+}
+
+/** Replaces each member that class-transformer has only copied, and that has a JSON form. */
+function withJsonForms(plain: unknown, value: unknown, serialize: Serialize): unknown {
+  if (!isObject(plain) || !isObject(value)) return plain;
+  for (const name in plain) {
+    const member = value[name];
+    const isCopy = hasJsonForm(member) && isDeepStrictEqual(plain[name], serialize(member));
+    plain[name] = isCopy
+      ? toJson(member, serialize)
+      : withJsonForms(plain[name], member, serialize);
   }
-  for (const name in plain) plain[name] = withJsonForms(plain[name], result[name], serialize);
   return plain;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
+}
+
+function hasJsonForm(value: unknown): value is { toJSON: () => unknown } {
+  return isObject(value) && typeof value['toJSON'] === 'function';
 }
