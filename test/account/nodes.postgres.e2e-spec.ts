@@ -48,7 +48,7 @@ describeOnPostgres('two nodes with PostgreSQL', () => {
       await eventually(async () => (await onTwo(client).get('/v1/pets')).status === 401);
     });
 
-    it('serve others while a key is revoked a hundred times at once, and a lock delays it', async () => {
+    it('serve others while a key is revoked 30 times at once, and a lock delays it', async () => {
       const env = { DATABASE_URL: one.config.databaseUrl, DATABASE_POOL_SIZE: '2' };
       await using node = await startService({ env });
       const [client, other] = [await node.client(), await node.client()];
@@ -57,13 +57,13 @@ describeOnPostgres('two nodes with PostgreSQL', () => {
       await holding.connect();
       await holding.query('BEGIN');
       await holding.query('SELECT 1 FROM api_keys WHERE id = $1 FOR UPDATE', [client.keyId]);
-      const revoked = Array.from({ length: 100 }, () =>
+      const revoked = Array.from({ length: 30 }, () =>
         client.send('/v1/key', { method: 'DELETE' }),
       );
       const waiting = `SELECT 1 FROM pg_stat_activity
         WHERE wait_event_type = 'Lock' AND datname = current_database()`;
       await eventually(async () => (await holding.query(waiting)).rows.length > 0);
-      for (let count = 0; count < 20; count++) {
+      for (let count = 0; count < 5; count++) {
         const pet = await other.post('/v1/pets', { name: 'Rex', categoryId: 1 });
         expect(pet.status).toBe(201);
       }

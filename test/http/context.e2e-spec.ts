@@ -269,7 +269,7 @@ describe('clients beside an extension that injects requests', () => {
     };
     const acknowledged: string[] = [];
     for (let round = 0; round < 10; round++) {
-      const creates = Array.from({ length: 6 * CALLERS }, (_, index) =>
+      const creates = Array.from({ length: 2 * CALLERS }, (_, index) =>
         create(callers[index % CALLERS]!, index + round * 100),
       );
       acknowledged.push(...(await Promise.all(creates)));

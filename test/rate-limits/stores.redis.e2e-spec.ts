@@ -13,6 +13,7 @@ import {
   SUITE_CONFIG,
 } from '../support/rate-limit-store.suite.js';
 import { RedisServer } from '../support/redis.js';
+import type { Watch } from '../support/undisturbed.js';
 
 /** The counts are under test, not the speed of this machine. */
 const PATIENCE_MS = 10_000;
@@ -22,6 +23,12 @@ describeWith('redis', 'with counters in Redis', (program) => {
   const keep = closedAtEnd();
   let server: RedisServer;
   const clients: RedisClient[] = [];
+  let closed = 0;
+  /** A busy machine may lose a connection; a request that is sent again counts twice. */
+  const watch: Watch = () => {
+    const before = closed;
+    return () => closed !== before;
+  };
   beforeAll(async () => {
     server = keep(await RedisServer.start(program));
   });
@@ -29,6 +36,7 @@ describeWith('redis', 'with counters in Redis', (program) => {
   const connect = async (url = server.url): Promise<RedisStore> => {
     const client = await connectRedis(url, { timeoutMs: PATIENCE_MS });
     clients.push(client);
+    client['connection'].on('close', () => closed++);
     return new RedisStore(client, SUITE_CONFIG);
   };
   const close = (): Promise<void> => {
@@ -37,7 +45,7 @@ describeWith('redis', 'with counters in Redis', (program) => {
   };
 
   describeStore(RedisStore.name, async () => {
-    return { ...asNode(await connect()), close };
+    return { ...asNode(await connect()), watch, close };
   });
 
   describeStore(`${RedisStore.name} on two nodes in turn`, async () => {
@@ -51,6 +59,7 @@ describeWith('redis', 'with counters in Redis', (program) => {
         count: (key, windowMs) => next().count(key, windowMs),
       },
       restoreBan: (key, ban) => nodes.forEach((node) => node.restoreBan(key, ban)),
+      watch,
       close,
     };
   });

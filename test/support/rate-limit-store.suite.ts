@@ -5,7 +5,7 @@ import { addressRateLimitKey } from '../../src/core/rate-limits/rate-limit-key.j
 import type { Ban } from '../../src/core/rate-limits/bans/bans.js';
 import type { RateLimitStore } from '../../src/core/rate-limits/stores/rate-limit-store.js';
 import type { FakeClock } from './clock.js';
-import { withinOne } from './undisturbed.js';
+import { type Watch, withinOne } from './undisturbed.js';
 
 export const SUITE_CONFIG = { banAfterRejections: 3, banSeconds: 60 } as Config;
 const BAN_MS = 60_000;
@@ -17,6 +17,8 @@ export interface StoreUnderTest {
   restoreBan(key: string, ban: Ban): void;
   /** Set if the clock of the store can be moved. */
   clock?: FakeClock;
+  /** Watches for what else disturbs a test. */
+  watch?: Watch;
   close(): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ let keys = 0;
 
 /**
  * The guarantees of every counter store. For a store with its own clock, a test that the end of a
- * minute disturbed is repeated, and tests that move the clock are left out.
+ * minute or its `watch` disturbed is repeated, and tests that move the clock are left out.
  */
 export function describeStore(
   name: string,
@@ -49,7 +51,8 @@ export function describeStore(
     };
     const guarantee = (title: string, test: () => Promise<void>): void => {
       const onFresh = onFreshKey(test);
-      it(title, hasClock ? onFresh : withinOne('minute', onFresh));
+      const watch: Watch = () => tested.watch?.() ?? (() => false);
+      it(title, hasClock ? onFresh : withinOne('minute', onFresh, watch));
     };
 
     const take = async (times: number, limits: Limits, of = key) => {
