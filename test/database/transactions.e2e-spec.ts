@@ -62,6 +62,20 @@ async function startBank(options: TestServiceOptions = {}) {
 const onSqlite = onPostgres ? it.skip : it;
 
 describe('transactions of an extension', () => {
+  it('take no writes of others with them that a callback after their commit begins', async () => {
+    await using bank = await startBank({ env: { DATABASE_POOL_SIZE: '2' } });
+    const { dataSource, pets } = bank;
+    const client = await bank.service.client();
+    await dataSource.transaction(async (manager) => {
+      await manager.insert(Pet, { name: 'Rex', categoryId: 1n });
+      afterCommit(manager, () => manager.transaction(() => pause(50)));
+    });
+    const creates = await Promise.all(times(4, () => client.post('/v1/pets', rex)));
+    expect(creates.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
+    await Promise.all(times(4, () => pets.save({ name: 'Rex', categoryId: 1n })));
+    expect(await bank.committed()).toEqual(times(9, () => 'Rex'));
+  });
+
   it('are isolated, 8 at once, while pets are created and rows are saved', async () => {
     // Enough connections for all of them, and few: on a busy machine, opening one takes long.
     await using bank = await startBank({ env: { DATABASE_POOL_SIZE: '20' } });

@@ -23,10 +23,20 @@ export class PostgresDataSource extends ScopedDataSource {
   }
 }
 
+type Query = Parameters<PostgresQueryRunner['query']>;
+
 class SharablePostgresQueryRunner extends PostgresQueryRunner {
   declare dataSource: PostgresDataSource;
+  /** Settles when the statement that was sent last has ended. */
+  private statement: Promise<unknown> | undefined;
 
-  override async query(...query: Parameters<PostgresQueryRunner['query']>): Promise<QueryResult> {
+  override query(...query: Query): Promise<QueryResult> {
+    const result = this.run(query);
+    this.statement = result.catch(() => undefined);
+    return result;
+  }
+
+  private async run(query: Query): Promise<QueryResult> {
     this.dataSource.assertMayUse(this);
     try {
       return (await super.query(...query)) as QueryResult;
@@ -39,6 +49,12 @@ class SharablePostgresQueryRunner extends PostgresQueryRunner {
 
   override async release(): Promise<void> {
     if (this.dataSource.isWithin(this)) return;
+    // One that nobody has awaited may begin a transaction.
+    let latest: Promise<unknown> | undefined;
+    while (latest !== this.statement) {
+      latest = this.statement;
+      await latest;
+    }
     const client = this.databaseConnection as Client | undefined;
     if ((client?.getTransactionStatus() ?? 'I') !== 'I' && !this.isReleased) {
       // The statements of others would join it.
