@@ -256,11 +256,23 @@ describe('petstore doctor', () => {
   it.each([
     ['', /^a program that does not respond uses this port, maybe this server: .* with PORT$/],
     ['SSH-2.0-OpenSSH\r\n', /^another program uses this port/],
+    ['HTTP/1.1 200 OK\r\nContent-Length: 15\r\n\r\n{"status":"ok"}', /^another program uses/],
   ])('reports what uses a port of a server that may run, by its response %j', async (text, fix) => {
     await using other = await FakeServer.start(() => text);
     const env = { DATABASE_URL: 'postgres://127.0.0.1:1/none', PORT: String(other.port) };
     const of = await findings(() => Object.assign(process.env, env));
     expect(of('ports').map((finding) => finding.fix)).toEqual([expect.stringMatching(fix)]);
+  });
+
+  it('takes the admin port of a server for its own, whatever its limits are', async () => {
+    const body = '{"code":"rate_limit_exceeded"}';
+    await using limited = await FakeServer.start(
+      () => `HTTP/1.1 429 Too Many\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    const url = 'postgres://127.0.0.1:1/none';
+    const env = { DATABASE_URL: url, ADMIN_PORT: String(limited.port) };
+    const of = await findings(() => Object.assign(process.env, env));
+    expect(of('ports').map(({ status }) => status)).toEqual(['ok']);
   });
 
   it('reports two equal ports', async () => {

@@ -42,7 +42,7 @@ const NO_RESPONSE =
 const NO_SECOND_TIME =
   '@Idempotent() cannot serialize with strategy or type; return an object with @Exclude() members';
 const PATH_RULE =
-  'end each :name at /, - or . and check its form with a pipe; a wildcard must be the last of several';
+  'end each :name at /, - or . and check its form with a pipe; a wildcard must follow a segment';
 /** The paths that Fastify and the generator of the document read alike. `::` is a colon. */
 const PATH = /^(?!\/\*)(?:[^:*(){}[\]+?!\\]|::|:[A-Za-z_]\w*(?![^/.-]))*(?:(?<=\/)\*\w*)?$/;
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;

@@ -17,6 +17,7 @@ describe(fixOf.name, () => {
   it.each<[Place, Error, RegExp]>([
     ['sqlite', failure('SQLITE_CANTOPEN'), /^give this user access to p\.db and its folder/],
     ['sqlite', failure('SQLITE_READONLY_DIRECTORY'), /access to p\.db and/],
+    ['sqlite', failure('SQLITE_READONLY_DBMOVED'), /^the file was .* replaced, .* start again$/],
     ['sqlite', failure('EACCES'), /access to p\.db and/],
     ['sqlite', failure('EEXIST'), /a part of the path p\.db is not a folder, or a link/],
     ['sqlite', failure('SQLITE_NOTADB'), /^set DATABASE_URL to another file; or, .* move it/],

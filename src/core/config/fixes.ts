@@ -31,6 +31,10 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
     [/^(?:SQLITE_FULL|ENOSPC|EDQUOT)/, 'free space on the disk of {}'],
     [/^EROFS/, READ_ONLY],
     [
+      /^SQLITE_READONLY_DBMOVED/,
+      'the file was moved or replaced, maybe by petstore restore: start again',
+    ],
+    [
       /^(?:SQLITE_(?:CANTOPEN|READONLY)|EACCES|EPERM)/,
       'give this user access to {} and its folder, or set DATABASE_URL to another file',
     ],
