@@ -111,7 +111,7 @@ describeOnPostgres('a pool of one connection to PostgreSQL', (server) => {
     const env = { DATABASE_URL: databaseUrl.replace('postgres@', 'few@') };
     await using limited = await startService({ env, logger });
     const caller = new Client(limited.origin, client.key);
-    const creates = Array.from({ length: 15 }, (_none, index) =>
+    const creates = Array.from({ length: 6 }, (_none, index) =>
       caller.post('/v1/pets', rex, { 'idempotency-key': `few ${index}` }),
     );
     for (const { status } of await Promise.all(creates)) expect(status).toBe(201);

@@ -76,6 +76,49 @@ describe('transactions of an extension', () => {
     expect(await bank.committed()).toEqual(times(9, () => 'Rex'));
   });
 
+  it('cannot be ended by their callback', async () => {
+    await using bank = await startBank();
+    const { dataSource } = bank;
+    const refused = 'cannot commit it or roll it back';
+    const work = async () => {
+      const runner = dataSource.createQueryRunner();
+      await runner.manager.insert(Pet, { name: 'Lost', categoryId: 1n });
+      await expect(runner.commitTransaction()).rejects.toThrow(refused);
+      await expect(runner.rollbackTransaction()).rejects.toThrow(refused);
+      throw new Error('changed its mind');
+    };
+    await expect(inSharedTransaction(dataSource, work)).rejects.toThrow('changed its mind');
+    expect(await bank.committed()).toEqual([]);
+  });
+
+  it('store nothing of what follows a savepoint that could not begin', async () => {
+    await using bank = await startBank();
+    const { dataSource } = bank;
+    const done: string[] = [];
+    const work = dataSource.transaction(async (manager) => {
+      await manager.query('SELECT nothing').catch(() => undefined);
+      await manager.transaction(() => Promise.resolve()).catch(() => undefined);
+      await manager.insert(Pet, { name: 'Rex', categoryId: 1n }).catch(() => undefined);
+      afterCommit(manager, () => done.push('committed'));
+    });
+    // SQLite rolls back the failed statement only.
+    if (onPostgres) await expect(work).rejects.toThrow('A statement of this transaction failed');
+    else await work;
+    expect(await bank.committed()).toEqual(onPostgres ? [] : ['Rex']);
+    expect(done).toEqual(onPostgres ? [] : ['committed']);
+  });
+
+  onSqlite('are not begun by a query runner that is released', async () => {
+    await using bank = await startBank();
+    const runner = bank.dataSource.createQueryRunner();
+    const begun = runner.startTransaction();
+    await runner.release();
+    await expect(begun).rejects.toThrow('released');
+    await expect(runner.startTransaction()).rejects.toThrow('released');
+    await bank.pets.insert({ name: 'Rex', categoryId: 1n });
+    expect(await bank.committed()).toEqual(['Rex']);
+  });
+
   it('are isolated, 8 at once, while pets are created and rows are saved', async () => {
     // Enough connections for all of them, and few: on a busy machine, opening one takes long.
     await using bank = await startBank({ env: { DATABASE_POOL_SIZE: '20' } });

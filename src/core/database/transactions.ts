@@ -16,6 +16,9 @@ const BROKEN =
 const NOT_ENDED =
   'A transaction that was begun with a query runner was not ended: use dataSource.transaction().';
 
+const NOT_YOURS =
+  'The callback of a transaction cannot commit it or roll it back: return, or throw.';
+
 /** More than a transaction may be idle, on both engines. */
 const MAX_IDLE_MS = 4_000;
 
@@ -31,6 +34,8 @@ class TransactionScope {
    */
   joinsEverything: boolean;
   readonly isolation: unknown;
+  /** How many transactions and savepoints are open where the code begins. */
+  readonly depth: number;
   private isClosed = false;
   private readonly request = requestContext.getStore();
   /** Settles when the savepoints that this code has begun have ended. */
@@ -44,21 +49,16 @@ class TransactionScope {
     const parent = outer?.unitOfWork === unitOfWork ? outer : undefined;
     this.joinsEverything = parent?.joinsEverything ?? false;
     this.isolation = parent?.isolation ?? isolation;
+    this.depth = unitOfWork.depth;
   }
 
   get isOfThisRequest(): boolean {
     return this.request === requestContext.getStore();
   }
 
-  /** @throws {Error} if the callback has ended */
-  assertNotClosed(): void {
-    if (this.isClosed) throw new Error(ENDED);
-  }
-
   /** @throws {Error} if the callback or its transaction has ended */
   assertOpen(): void {
-    this.assertNotClosed();
-    if (!this.unitOfWork.isOpen) throw new Error(ENDED);
+    if (this.isClosed || !this.unitOfWork.isOpen) throw new Error(ENDED);
   }
 
   /** Savepoints side by side would be nested: each begins when the one before it has ended. */
@@ -111,7 +111,18 @@ export abstract class ScopedDataSource extends DataSource {
 
   /** @throws {Error} if the running code belongs to a callback of `runner` that has ended */
   assertMayUse(runner: QueryRunner): void {
-    if (this.isWithin(runner)) this.scope!.assertNotClosed();
+    if (this.isWithin(runner)) this.scope!.assertOpen();
+  }
+
+  /**
+   * @throws {Error} if the running code belongs to the transaction that `runner` is about to end.
+   *   TypeORM also tries to, where a savepoint could not begin: what follows would not be part of
+   *   the transaction.
+   */
+  assertMayEnd(runner: QueryRunner): void {
+    if (!this.isWithin(runner)) return;
+    const { unitOfWork, depth } = this.scope!;
+    if (unitOfWork.depth <= depth) throw new Error(NOT_YOURS);
   }
 
   /** Lets everything that the running code does through TypeORM join its transaction. */
@@ -126,10 +137,9 @@ export abstract class ScopedDataSource extends DataSource {
     work: Work<Result>,
   ): Promise<Result> {
     const unitOfWork = UnitOfWork.of(manager.queryRunner!);
-    const { depth } = unitOfWork;
     const scope = new TransactionScope(unitOfWork, this.scope, isolation);
     const result = await this.scopes.run(scope, () => work(manager)).finally(() => scope.close());
-    if (unitOfWork.depth > depth) throw new Error(NOT_ENDED);
+    if (unitOfWork.depth > scope.depth) throw new Error(NOT_ENDED);
     return result;
   }
 

@@ -47,6 +47,16 @@ class SharablePostgresQueryRunner extends PostgresQueryRunner {
     }
   }
 
+  override async commitTransaction(): Promise<void> {
+    this.dataSource.assertMayEnd(this);
+    await super.commitTransaction();
+  }
+
+  override async rollbackTransaction(): Promise<void> {
+    this.dataSource.assertMayEnd(this);
+    await super.rollbackTransaction();
+  }
+
   override async release(): Promise<void> {
     if (this.dataSource.isWithin(this)) return;
     // One that nobody has awaited may begin a transaction.

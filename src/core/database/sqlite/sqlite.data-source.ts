@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { Database } from 'better-sqlite3';
-import { QueryResult, type QueryRunner } from 'typeorm';
+import { QueryResult, type QueryRunner, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import type { BetterSqlite3DataSourceOptions } from 'typeorm/driver/better-sqlite3/BetterSqlite3DataSourceOptions.js';
 import type { BetterSqlite3Driver } from 'typeorm/driver/better-sqlite3/BetterSqlite3Driver.js';
 import { BetterSqlite3QueryRunner } from 'typeorm/driver/better-sqlite3/BetterSqlite3QueryRunner.js';
@@ -99,6 +99,10 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     await this.broadcaster.broadcast('BeforeTransactionStart');
     this.dataSource.assertOutside();
     await this.dataSource.writer.begin();
+    if (this.isReleased) {
+      this.dataSource.writer.rollback();
+      throw new QueryRunnerAlreadyReleasedError();
+    }
     this.timer = setTimeout(() => this.timeOut(), MAX_OPEN_MS);
     this.isTransactionActive = true;
     this.transactionDepth = 1;
@@ -106,6 +110,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   }
 
   override async commitTransaction(): Promise<void> {
+    this.dataSource.assertMayEnd(this);
     if (this.transactionDepth !== 1) return super.commitTransaction();
     await this.broadcaster.broadcast('BeforeTransactionCommit');
     this.assertNotTimedOut();
@@ -114,6 +119,7 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   }
 
   override async rollbackTransaction(): Promise<void> {
+    this.dataSource.assertMayEnd(this);
     if (this.transactionDepth !== 1) return super.rollbackTransaction();
     await this.broadcaster.broadcast('BeforeTransactionRollback');
     this.undo();
