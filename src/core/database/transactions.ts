@@ -16,7 +16,7 @@ const BROKEN =
 const NOT_ENDED =
   'A transaction that was begun with a query runner was not ended: use dataSource.transaction().';
 
-const NOT_YOURS =
+const CANNOT_END =
   'The callback of a transaction cannot commit it or roll it back: return, or throw.';
 
 /** More than a transaction may be idle, on both engines. */
@@ -109,20 +109,19 @@ export abstract class ScopedDataSource extends DataSource {
     return this.scope?.unitOfWork.runner === runner;
   }
 
-  /** @throws {Error} if the running code belongs to a callback of `runner` that has ended */
+  /** @throws {Error} if the running code is a callback of `runner` whose transaction has ended */
   assertMayUse(runner: QueryRunner): void {
     if (this.isWithin(runner)) this.scope!.assertOpen();
   }
 
   /**
    * @throws {Error} if the running code belongs to the transaction that `runner` is about to end.
-   *   TypeORM also tries to, where a savepoint could not begin: what follows would not be part of
-   *   the transaction.
+   *   TypeORM tries this too if a savepoint cannot begin: what follows would commit by itself.
    */
   assertMayEnd(runner: QueryRunner): void {
     if (!this.isWithin(runner)) return;
     const { unitOfWork, depth } = this.scope!;
-    if (unitOfWork.depth <= depth) throw new Error(NOT_YOURS);
+    if (unitOfWork.depth <= depth) throw new Error(CANNOT_END);
   }
 
   /** Lets everything that the running code does through TypeORM join its transaction. */
