@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EntityManager } from 'typeorm';
+import { Module } from '@nestjs/common';
+import type { EntityManager, MigrationInterface, QueryRunner } from 'typeorm';
 import {
   createDataSource,
   dataSourceOptions,
@@ -54,6 +55,21 @@ async function startBank(options: TestServiceOptions = {}) {
     [Symbol.asyncDispose]: () => service.close(),
   };
 }
+
+/** Labels of pets, which are checked at the commit. */
+class CreateLabels1780000000000 implements MigrationInterface {
+  readonly name = 'CreateLabels1780000000000';
+  async up(runner: QueryRunner): Promise<void> {
+    const pet = 'bigint NOT NULL REFERENCES pets (id) DEFERRABLE INITIALLY DEFERRED';
+    await runner.query(`CREATE TABLE labels (pet_id ${pet})`);
+  }
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE labels');
+  }
+}
+
+@Module({})
+class LabelsModule {}
 
 /**
  * Skipped on PostgreSQL, where these guarantees are not promised: each transaction has a
@@ -268,6 +284,25 @@ describe('transactions of an extension', () => {
     const committed = onPostgres ? 0 : count;
     expect(await bank.committed()).toHaveLength(committed);
     expect(done).toHaveLength(committed);
+  });
+
+  it('whose commit fails take no writes of others with them, and are rolled back', async () => {
+    const extensions = [{ module: LabelsModule, migrations: [CreateLabels1780000000000] }];
+    await using bank = await startBank({ extensions });
+    const { dataSource } = bank;
+    let rollbacks = 0;
+    dataSource.subscribers.push({ afterTransactionRollback: () => void rollbacks++ });
+    const results = await Promise.allSettled(
+      times(16, (index) =>
+        dataSource.transaction(async (manager) => {
+          if (index % 2 === 0) await manager.query('INSERT INTO labels VALUES (999)');
+          else await manager.insert(Pet, { name: 'Rex', categoryId: 1n });
+        }),
+      ),
+    );
+    expect(outcomes(results)).toBe(8);
+    expect(rollbacks).toBe(8);
+    expect(await bank.committed()).toEqual(times(8, () => 'Rex'));
   });
 
   it('within a shared one have its isolation level, or are rejected', async () => {

@@ -114,7 +114,12 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
     if (this.transactionDepth !== 1) return super.commitTransaction();
     await this.broadcaster.broadcast('BeforeTransactionCommit');
     this.assertNotTimedOut();
-    if (this.endsNow()) await this.dataSource.writer.commit();
+    try {
+      if (this.endsNow()) await this.dataSource.writer.commit();
+    } catch (error) {
+      this.awaitRollback();
+      throw error;
+    }
     await this.broadcaster.broadcast('AfterTransactionCommit');
   }
 
@@ -161,10 +166,14 @@ export class SqliteQueryRunner extends BetterSqlite3QueryRunner {
   private timeOut(): void {
     this.undo();
     this.isTimedOut = true;
-    // Until the owner ends the transaction, so that its statements fail.
+    this.awaitRollback();
+    new Logger('SQLite').warn(TIMED_OUT);
+  }
+
+  /** The transaction is undone already: its owner has not ended it, and its statements fail. */
+  private awaitRollback(): void {
     this.isTransactionActive = true;
     this.transactionDepth = 1;
-    new Logger('SQLite').warn(TIMED_OUT);
   }
 
   private undo(): void {

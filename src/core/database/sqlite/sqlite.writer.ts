@@ -14,6 +14,7 @@ const TURN_DEADLINE_MS = 6_000;
 const LOCK_RETRY_MS = 2;
 /** How long writers may join a group. */
 const MAX_GROUP_MS = 5;
+const DEFERRED_KEYS = "SELECT 1 FROM sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%'";
 
 /**
  * A commit survives a power failure (`durable`), or only a crash of the process (`background`).
@@ -53,6 +54,7 @@ export class SqliteWriter {
   private readonly queue: Turn[] = [];
   private opened: SqliteConnection | undefined;
   private isSynced = true;
+  private hasDeferredKeys: boolean | undefined;
   private group: Group | undefined;
   /** Ends the turn of the transaction that has it. */
   private release = (): void => undefined;
@@ -184,6 +186,9 @@ export class SqliteWriter {
   private isJoinedBy(next: Turn, nowMs: number): boolean {
     const { kind, startedAtMs } = this.group!;
     const isInTime = nowMs - startedAtMs < MAX_GROUP_MS;
+    // A violated deferred foreign key fails the commit, and so the writes of the others in it.
+    this.hasDeferredKeys ??= this.connection.prepare(DEFERRED_KEYS).get() !== undefined;
+    if (this.hasDeferredKeys) return false;
     return isInTime && next.kind === kind && this.connection.inTransaction;
   }
 
