@@ -30,7 +30,7 @@ interface ResponseObject {
 
 export interface OperationObject {
   operationId?: string;
-  parameters?: { name?: string }[];
+  parameters?: { name?: string; in?: string }[];
   requestBody?: { required?: boolean; content: Content };
   responses: Record<string, ResponseObject>;
   security?: object[];
@@ -89,7 +89,6 @@ export function completeOperation(
   const { controller, handler } = operation;
   const scopes = isPublic(controller) ? undefined : (requiredScopesOf(handler, controller) ?? []);
   object.security = scopes ? [{ [scheme]: scopes }] : [];
-  nameWildcard(object);
   const isCounted = hasQuota && scopes !== undefined;
   if (isCounted && isConditional(object, operation)) addCondition(object);
   const documented = addErrors(object, operation, scopes, declared);
@@ -115,12 +114,6 @@ function isConditional({ responses }: OperationObject, operation: Operation): bo
   // What the method returns decides if the operation documents no body.
   if (success?.content !== undefined) return JSON_TYPE in success.content;
   return success !== undefined && returned !== String;
-}
-
-/** The wildcard of a path has no name. In the path of the document, it is `path`. */
-function nameWildcard({ parameters = [] }: OperationObject): void {
-  const wildcard = parameters.find(({ name }) => name === '*');
-  if (wildcard) wildcard.name = 'path';
 }
 
 function addCondition(object: OperationObject): void {

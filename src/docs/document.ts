@@ -107,11 +107,20 @@ function documentedOperations({ paths }: OpenAPIObject, app: INestApplication) {
         if (method !== 'ALL' && verb !== method.toLowerCase()) continue;
         const names = [id, method === 'ALL' && verb, index > 0 && index + 1];
         object.operationId = names.filter(Boolean).join('_');
+        correctParameters(object, template);
         found.push([operation, object]);
       }
     }
   }
   return found;
+}
+
+/** Names the wildcard as its path does, and leaves out parameters of other paths. */
+function correctParameters(object: OperationObject, template: string): void {
+  for (const each of object.parameters ?? []) if (each.name === '*') each.name = 'path';
+  object.parameters = object.parameters?.filter(
+    (each) => each.in !== 'path' || template.includes(`{${each.name}}`),
+  );
 }
 
 /** The response of every status that an operation does not list. */

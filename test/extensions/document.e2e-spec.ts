@@ -84,10 +84,10 @@ class ToysController {
     return [];
   }
 
-  @Get(['first', 'second'])
+  @Get(['first', 'second/:id'])
   @AnyScope()
-  several(): object[] {
-    return [];
+  several(@Param('id') id?: string): object[] {
+    return [{ id }];
   }
 
   @Get(':name-:size/photo.:type')
@@ -244,9 +244,12 @@ describe('the document of a service with extensions', () => {
     expect(paths['/toys/search']).not.toHaveProperty('search');
   });
 
-  it('numbers the ids of an operation with several paths', () => {
-    const ids = ['first', 'second'].map((path) => paths[`/toys/${path}`].get.operationId);
-    expect(ids).toEqual(['several', 'several_2']);
+  it('numbers the ids of an operation with several paths, each with its own parameters', () => {
+    const [first, second] = ['first', 'second/{id}'].map((path) => paths[`/toys/${path}`].get);
+    expect([first.operationId, second.operationId]).toEqual(['several', 'several_2']);
+    const names = (list: { in: string; name: string }[]) =>
+      list.filter((each) => each.in === 'path').map(({ name }) => name);
+    expect([names(first.parameters), names(second.parameters)]).toEqual([[], ['id']]);
   });
 
   it('documents ETag and 304 of exactly the operations that send an ETag', async () => {
@@ -255,7 +258,7 @@ describe('the document of a service with extensions', () => {
         Object.values(item).some(({ responses }) => '304' in responses) ? [path] : [],
     );
     const sending = [
-      ...['/pets', '/pets/{petId}', '/toys', '/toys/first', '/toys/second'],
+      ...['/pets', '/pets/{petId}', '/toys', '/toys/first', '/toys/second/{id}'],
       ...['/reads/documented', '/reads/named', '/reads/plain'],
     ];
     expect(documented.sort()).toEqual([...sending, '/toys/sold'].sort());
