@@ -47,6 +47,7 @@ export { Creates } from './core/http/creates.decorator.js';
 export { Idempotent } from './core/idempotency/idempotent.decorator.js';
 export { AnyScope, RequireScope } from './core/keys/scope.guard.js';
 export { type Caller, CurrentCaller } from './core/keys/caller.js';
+export type { Limits, Quota } from './core/rate-limits/limits.js';
 export type { TokenVerifier, VerifiedCaller } from './core/keys/verifiers.js';
 export type { PetStore } from './pet-store.js';
 export { startPetStore } from './server.js';
