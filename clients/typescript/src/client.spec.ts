@@ -168,6 +168,22 @@ describe(PetStoreClient.name, () => {
     expect(clientOf(respond).request('GET', '/orders')).resolves.toEqual(data),
   );
 
+  it('sends the headers of a request, beside its own', async () => {
+    const sent: (string | null)[][] = [];
+    const fetch = (_url: unknown, init?: RequestInit) => {
+      const headers = new Headers(init?.headers);
+      sent.push(['if-match', 'accept', 'authorization'].map((name) => headers.get(name)));
+      return Promise.resolve(new Response('{}', json));
+    };
+    const store = new PetStoreClient({ baseUrl: 'http://127.0.0.1/v1', apiKey: 'psk_', fetch });
+    await store.request('PUT', '/labels/7', { headers: { 'If-Match': '"5"' }, body: {} });
+    await store.request('GET', '/orders.csv', { headers: { Accept: 'text/csv' } });
+    expect(sent).toEqual([
+      ['"5"', 'application/json', 'Bearer psk_'],
+      [null, 'text/csv', 'Bearer psk_'],
+    ]);
+  });
+
   it.each([
     ['a GET with a body', 'GET', { body: {} }],
     ['a HEAD with a body', 'head', { body: {} }],

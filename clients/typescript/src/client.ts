@@ -214,7 +214,8 @@ export class PetStoreClient {
   private async send(method: string, path: string, options: Operation): Promise<Result> {
     const { query, body, isOwn = false, isFree = false, endsKey = false } = options;
     const url = this.urlOf(path, query);
-    const headers = new Headers({ accept: 'application/json' });
+    const headers = new Headers(options.headers);
+    if (!headers.has('accept')) headers.set('accept', 'application/json');
     headers.set('authorization', `Bearer ${this.apiKey}`);
     const text = body === undefined ? undefined : toJSON(body);
     if (text !== undefined) headers.set('content-type', 'application/json');

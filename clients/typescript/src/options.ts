@@ -94,6 +94,8 @@ export interface RequestOptions<Body = unknown> extends CreateOptions, Condition
    */
   operation?: string | undefined;
   query?: Query | undefined;
+  /** Further headers, such as `If-Match`. */
+  headers?: Record<string, string> | undefined;
   /** Sent as JSON. A bigint is written exactly. */
   body?: Body | undefined;
   /**
