@@ -308,6 +308,14 @@ describe(loadConfig.name, () => {
       );
     });
 
+    it('rejects text after a closing quote, which parseEnv() would drop', () => {
+      const lines = ["TRUST_PROXY='10.0.0.1',10.0.0.2", 'PORT="4001" # why', "BAN_SECONDS='7'0"];
+      writeFileSync('.env', [...lines, "DOTENV_TEST='one", "two' LOG_LEVEL=info"].join('\n'));
+      expect(() => loadConfig()).toThrow(
+        new ConfigError([1, 3, 5].map((line) => `.env, line ${line} is not NAME=VALUE`)),
+      );
+    });
+
     it('stops if .env cannot be read', () => {
       writeFileSync('.env', 'PORT=4001\n', { mode: 0 });
       // Root may read every file.

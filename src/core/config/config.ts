@@ -149,7 +149,8 @@ function isProduction(environment: Environment, faults: string[]): boolean {
 
 /** A value in quotes may have several lines. */
 const QUOTED_LINES = /^[ \t]*(?:export +)?[\w.-]+[ \t]*=[ \t]*(["'`])[^]*?\1/gm;
-const ENV_LINE = /^\s*(?:#.*|(?:export\s+)?[\w.-]+\s*=.*)?$/;
+/** A comment may follow the `=` that stands for such a value. */
+const ENV_LINE = /^(?:=?\s*(?:#.*)?|\s*(?:export\s+)?[\w.-]+\s*=.*)$/;
 
 /** Adds the `.env` file to the environment of the process, for OpenTelemetry as well. */
 function processEnvironment(): Environment {
@@ -161,8 +162,8 @@ function processEnvironment(): Environment {
   } catch (error) {
     throw new ConfigError([`.env cannot be read: ${(error as Error).message}`]);
   }
-  // `parseEnv()` ignores a line that it does not understand.
-  const lines = text.replaceAll(QUOTED_LINES, (quoted) => `X=${quoted.replace(/[^\n]/g, '')}`);
+  // `parseEnv()` ignores a line that it does not understand, and text after a closing quote.
+  const lines = text.replaceAll(QUOTED_LINES, (quoted) => `${quoted.replace(/[^\n]/g, '')}=`);
   const faults = lines
     .split(/\r?\n/)
     .flatMap((line, at) => (ENV_LINE.test(line) ? [] : [`.env, line ${at + 1} is not NAME=VALUE`]));
