@@ -73,6 +73,13 @@ async function withTraces(
   expect(await server.stop()).toBe(0);
 }
 
+/** The first line about lost spans. */
+async function warning(server: Served): Promise<Record<string, unknown>> {
+  const line = () => /^.*"Spans may be lost".*$/m.exec(server.output())?.[0];
+  await eventually(() => Promise.resolve(line() !== undefined));
+  return JSON.parse(line()!) as Record<string, unknown>;
+}
+
 describe('traces', () => {
   it("traces a request in one span of the caller's trace, without SQLite statements", async () => {
     await using collector = await startCollector();
@@ -133,11 +140,40 @@ describe('traces', () => {
     const nowhere = `http://127.0.0.1:${await freePort()}`;
     await withTraces(nowhere, {}, async (client, server) => {
       expect((await client.get('/v1/pets')).status).toBe(200);
-      await eventually(() =>
-        Promise.resolve(/"warn".*ECONNREFUSED.*Spans may be lost/.test(server.output())),
-      );
+      expect((await warning(server)).reason).toMatch(/^connect ECONNREFUSED 127\.0\.0\.1:\d+$/);
     });
   });
+
+  it.each([
+    [401, 'text/plain', 'HTTP 401'],
+    [503, 'text/plain', 'HTTP 429, 502, 503 or 504'],
+    [200, 'application/json', 'Received Partial Success response'],
+    [200, 'text/plain', 'Failed to parse trace export response'],
+  ])(
+    'logs a response %s (%s) without its text, and as of no request',
+    async (status, type, reason) => {
+      await using collector = await serveHttp(({ headers }, response) => {
+        const secret = headers.authorization;
+        const body = JSON.stringify({ partialSuccess: { rejectedSpans: 1, errorMessage: secret } });
+        response.writeHead(status, secret, { 'content-type': type });
+        response.end(type === 'text/plain' ? `${secret}` : body);
+      });
+      const env = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer SECRET' };
+      await withTraces(collector.origin, env, async (client, server) => {
+        await client.get('/v1/pets');
+        expect(await warning(server)).toEqual({
+          level: 'warn',
+          time: expect.any(Number) as number,
+          service: 'pet-store-service',
+          version: expect.any(String) as string,
+          context: 'OpenTelemetry',
+          reason,
+          msg: 'Spans may be lost',
+        });
+        expect(server.output()).not.toContain('Bearer');
+      });
+    },
+  );
 
   /** The names of the spans below those of requests. */
   async function spansOf(env: Record<string, string>): Promise<string[]> {

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { FastifyOtelInstrumentation } from '@fastify/otel';
 import { diag, type DiagLogger, DiagLogLevel } from '@opentelemetry/api';
@@ -35,8 +36,10 @@ const require = createRequire(import.meta.url);
  * @returns a function that sends the remaining spans
  */
 export function startTracing(protocol: string, logger: Logger): () => Promise<void> {
-  const warn = (reason: string) =>
-    logger.warn({ context: 'OpenTelemetry', reason }, 'Spans may be lost');
+  // A warning concerns a batch, and is sent in the context of one of its requests.
+  const warn = AsyncResource.bind((...texts: string[]) =>
+    logger.warn({ context: 'OpenTelemetry', reason: reasonOf(texts) }, 'Spans may be lost'),
+  );
   diag.setLogger({ error: warn, warn } as DiagLogger, DiagLogLevel.WARN);
   const service = { 'service.name': 'pet-store-service', 'service.version': VERSION };
   const exporter = protocol === 'http/json' ? new JsonExporter() : new ProtobufExporter();
@@ -56,6 +59,18 @@ export function startTracing(protocol: string, logger: Logger): () => Promise<vo
   // They patch what is loaded by require(), in place: imports share it.
   for (const library of ['pg', 'ioredis']) require(library);
   return () => waitAtMost(SHUTDOWN_MS, provider.shutdown()).catch(() => undefined);
+}
+
+/**
+ * Leaves out the text of the collector's response, which may echo a header. OpenTelemetry passes an
+ * error as JSON text, and before other warnings the name of a component.
+ */
+function reasonOf(texts: string[]): string | undefined {
+  const reason = texts.find((text) => / /.test(text)) ?? '';
+  if (!reason.startsWith('{')) return reason.replace(/(?<=response):.*/s, '');
+  const { name, code, message } = JSON.parse(reason) as Partial<NodeJS.ErrnoException>;
+  if (name !== 'OTLPExporterError') return message ?? code;
+  return `HTTP ${code ?? '429, 502, 503 or 504'}`;
 }
 
 /** Removes what may hold a secret or a value of a caller. */
