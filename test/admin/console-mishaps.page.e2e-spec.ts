@@ -334,6 +334,17 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
       await eventually(async () => (await focused()) === 'Change');
     });
 
+    it('shows what somebody else has changed, and keeps why an action was rejected', async () => {
+      const { id } = await issue();
+      await open(`key/${id}`);
+      await button('Disable').waitFor();
+      await started.admin.post(`/admin/v1/keys/${id}/revoke`, {});
+      await button('Disable').click();
+      await page.getByText('The key is revoked. This is final').waitFor();
+      expect(await button('Disable').count()).toBe(0);
+      expect(await page.getByRole('status').innerText()).toBe(`The key ${id} is revoked`);
+    });
+
     it('asks about one key, and expects more than Enter to revoke it', async () => {
       const { id } = await issue();
       const rotated = await started.admin.post(`/admin/v1/keys/${id}/rotate`, {});

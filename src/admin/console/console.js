@@ -127,7 +127,7 @@ function chart(caption, kinds, hours) {
     'aria-label': `${caption}: ${sums}`,
   };
   const mark = (kind) => el(`span.${kind}`, '\u25A0\u2002');
-  const rows = [...hours].reverse().map(([startsAt, ...counts]) => [time(startsAt), ...counts]);
+  const rows = hours.toReversed().map(([startsAt, ...counts]) => [time(startsAt), ...counts]);
   return el(
     'section',
     h2(caption),
@@ -180,6 +180,8 @@ async function send(path, method = 'GET', body, token = storage.getItem(TOKEN)) 
     signOut(INVALID_TOKEN);
     fail(INVALID_TOKEN);
   }
+  // Somebody else has changed the key.
+  if (response.status === 409) void show();
   const id = response.headers.get('x-request-id');
   fail(response.status < 500 ? data.message : `${data.message}. Request ID for the log: ${id}`);
 }
@@ -257,8 +259,10 @@ function showSecret({ key, name, id }, note = '') {
   const copied = el('span', { role: 'status' });
   const shown = el('code.secret', key);
   const copy = async () => {
-    const copying = navigator.clipboard.writeText(key).then(() => 'Copied.');
-    copied.textContent = await copying.catch(() => 'Select the key and copy it.');
+    copied.textContent = await navigator.clipboard
+      .writeText(key)
+      .then(() => 'Copied.')
+      .catch(() => 'Select the key and copy it.');
     shown.classList.toggle('copied', copied.textContent === 'Copied.');
   };
   ask('Store the new key now', [
