@@ -105,7 +105,7 @@ describe('Idempotency-Key', () => {
   ])('is rejected if it is %s', async (_what, key) => {
     const answer = await post(key);
     expectError(answer, 400, 'invalid_request');
-    expect(answer.json().message).toMatch(/Idempotency-Key/);
+    expect(answer.json().message).toMatch(/^Idempotency-Key must be sent once, with 1 to 255/);
   });
 
   it('is rejected if it contains an API key, because it is stored', async () => {

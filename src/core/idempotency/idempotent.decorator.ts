@@ -51,7 +51,9 @@ function idempotentRequestOf(context: ExecutionContext): IdempotentRequest | und
 function parseKey([field = '', ...others]: readonly string[]): string {
   const key = QUOTED.exec(field)?.[1]?.replace(/\\(.)/g, '$1') ?? field;
   if (others.length > 0 || key.length > MAX_LENGTH || !PRINTABLE.test(key)) {
-    throw invalidRequest([`Idempotency-Key must be 1 to ${MAX_LENGTH} printable ASCII characters`]);
+    throw invalidRequest([
+      `Idempotency-Key must be sent once, with 1 to ${MAX_LENGTH} printable ASCII characters`,
+    ]);
   }
   // It is stored as it is.
   if (KEY_FORM.test(key)) throw invalidRequest(['Idempotency-Key must not contain an API key']);
