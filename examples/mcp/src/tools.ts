@@ -96,7 +96,9 @@ function requestOf({ method, path, operation }: Tool, values: Arguments): Operat
     // The operation rejects an unknown parameter.
     else if (name !== 'body') query.set(name, text);
   }
-  return { method: method.toUpperCase(), url: `${url}?${query}`, headers, body: values.body };
+  // The operation says what it expects instead of null. Without a body, it would name a header.
+  const body = values.body ?? (operation.requestBody?.required ? null : undefined);
+  return { method: method.toUpperCase(), url: `${url}?${query}`, headers, body };
 }
 
 function keyOf(value: unknown): string {

@@ -151,6 +151,8 @@ describe('the server of the Model Context Protocol', () => {
     await expectError(call(reader, 'createPet', { body }), 'insufficient_scope');
     await expectError(call(reader, 'listPets', { limit: 1000 }), 'invalid_request');
     await expectError(call(reader, 'listPets', { colour: 'red' }), 'invalid_request');
+    const writer = await connect(await store.issueKey({ scopes: ['pets:write'] }));
+    await expectError(call(writer, 'createPet'), 'invalid_request');
 
     for (const petId of ['.', '..']) {
       const { isError, text } = await call(reader, 'getPet', { petId });
