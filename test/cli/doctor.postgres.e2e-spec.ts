@@ -262,6 +262,13 @@ describeWith('redis', 'petstore doctor on Redis', (program) => {
     ]);
   });
 
+  it('fails for a user that may run a script once only, by its text', async () => {
+    await createUser('once', ...RIGHTS, '-evalsha');
+    expect(await found(urlOf('once'))).toEqual([
+      expect.objectContaining({ status: 'failed', detail: expect.stringContaining('evalsha') }),
+    ]);
+  });
+
   it('fails for a user that may run scripts, but not their commands', async () => {
     await createUser('half', '~petstore:*', '+@scripting');
     await createUser('none');
