@@ -150,6 +150,8 @@ async function checkTables(
     try {
       await dataSource.query(`SELECT ${names.join()} FROM ${table} LIMIT 0`);
     } catch (error) {
+      // Class 42 of PostgreSQL: a name or a right is missing.
+      if (!/^(?:42...|SQLITE_ERROR)$/.test(String(driverErrorOf(error).code))) throw error;
       const otherwise = 'restore a backup, or add what is missing';
       const { reason, fix } = explainAt('postgres', driverErrorOf(error), '', otherwise);
       findings.push(failed('schema', reason, fix));

@@ -9,6 +9,7 @@ import { explain, reportFailure } from './failure.js';
 import { Output } from './output.js';
 
 const HERE = { databaseUrl: 'sqlite:p.db' };
+const ON_POSTGRES = { databaseUrl: 'postgres://127.0.0.1/p' };
 const toys: Extension = { name: 'toys', module: class {} };
 
 /** An error of the system, with a stack that ends in the given lines. */
@@ -27,22 +28,31 @@ function report(error: unknown): string {
 }
 
 describe(explain.name, () => {
-  const line = (error: unknown, extensions = [toys]) => report(explain(error, HERE, extensions));
+  const line = (error: unknown, extensions = [toys], here = HERE) =>
+    report(explain(error, here, extensions));
 
-  it.each(['EADDRINUSE', 'ENOTFOUND', 'EACCES', 'SQLITE_FULL', '42501', 'ERR_DLOPEN_FAILED'])(
-    'names the extension with %s that is not of the service, and no setting',
-    (code) => {
-      const own = ['    at async serve (', resolve('src/cli/serve.ts'), ':1:2)'].join('');
-      const theirs = '    at async Orders.onModuleInit (file:///shop/orders.js:3:4)';
-      for (const frames of [[], [own], [theirs, own]]) {
-        expect(line(failure(code, frames))).toBe(`error: extension toys: ${code}: it failed\n`);
+  it.each([
+    'ECONNRESET',
+    'EADDRINUSE',
+    'ENOTFOUND',
+    'EACCES',
+    'SQLITE_FULL',
+    '42501',
+    'ERR_DLOPEN_FAILED',
+  ])('names the extension with %s that is not of the service, and no setting', (code) => {
+    const own = ['    at async serve (', resolve('src/cli/serve.ts'), ':1:2)'].join('');
+    const theirs = '    at async Orders.onModuleInit (file:///shop/orders.js:3:4)';
+    for (const frames of [[], [own], [theirs, own]]) {
+      for (const here of [HERE, ON_POSTGRES]) {
+        const text = line(failure(code, frames), [toys], here);
+        expect(text).toBe(`error: extension toys: ${code}: it failed\n`);
       }
-      const food = { ...toys, name: 'food' };
-      expect(line(failure(code), withBuiltIn([toys, food]))).toMatch(
-        /^error: extension toys or food: /,
-      );
-    },
-  );
+    }
+    const food = { ...toys, name: 'food' };
+    expect(line(failure(code), withBuiltIn([toys, food]))).toMatch(
+      /^error: extension toys or food: /,
+    );
+  });
 
   it('names the extension that registers a metric twice', () => {
     const own = `    at Metrics.counter (${resolve('src/core/telemetry/metrics.ts')}:1:2)`;

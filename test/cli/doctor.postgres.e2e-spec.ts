@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Client as PgClient } from 'pg';
 import { Client } from '../support/client.js';
 import { closedAtEnd } from '../support/closed-at-end.js';
 import { describeWith } from '../support/engines.js';
@@ -82,6 +83,22 @@ describeWith('postgres', 'petstore doctor on PostgreSQL', (initdb) => {
     expect(found.map(({ check, detail }) => [check, detail]).sort()).toEqual([
       ['schema', 'column pets.status does not exist'],
       ['schema', 'relation "api_keys" does not exist'],
+    ]);
+  });
+
+  it('reports a table that another session locks, and not that something is missing', async () => {
+    const url = await server.createDatabase();
+    await jsonInProcess(url, 'migrate');
+    const other = new PgClient({ connectionString: url });
+    await other.connect();
+    await other.query('BEGIN; LOCK TABLE usage_hours IN ACCESS EXCLUSIVE MODE');
+    const found = await failures(url);
+    await other.end();
+    expect(found).toEqual([
+      expect.objectContaining({
+        check: 'database',
+        fix: expect.stringMatching(/^another session holds a lock/),
+      }),
     ]);
   });
 

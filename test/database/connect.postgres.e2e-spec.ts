@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
+import { PostgresQueryRunner } from 'typeorm/driver/postgres/PostgresQueryRunner.js';
 import { describeOnPostgres, describeWith, findEngine } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { FaultProxy } from '../support/fault-proxy.js';
@@ -116,6 +117,25 @@ describeOnPostgres('connecting to PostgreSQL', (server) => {
     expect(code).toBe(1);
     expect(err).toMatch(/^error: .*timeout.*\n$/);
   });
+
+  it.each(['FROM petstore_migrations', 'pg_advisory_xact_lock', 'CREATE TABLE "api_keys"'])(
+    'reports a connection that breaks at %s',
+    async (statement) => {
+      await using proxy = await FaultProxy.start(server.port);
+      const url = await server.createDatabase();
+      process.env['DATABASE_URL'] = url.replace(`:${server.port}`, `:${proxy.port}`);
+      const query = PostgresQueryRunner.prototype.query;
+      const spy = jest.spyOn(PostgresQueryRunner.prototype, 'query');
+      spy.mockImplementation(function (this: PostgresQueryRunner, ...args) {
+        if (args[0].includes(statement)) proxy.refuse();
+        return query.apply(this, args) as Promise<unknown>;
+      });
+      const { code, err } = await runInProcess('migrate');
+      spy.mockRestore();
+      expect(code).toBe(1);
+      expect(err).toMatch(/^error: .*; the server in DATABASE_URL closed the connection[^\n]*\n$/);
+    },
+  );
 
   describeWith('pgbouncer', 'through PgBouncer', (pgbouncer) => {
     const directory = mkdtempSync(join(tmpdir(), 'petstore-pgbouncer-'));

@@ -33,6 +33,29 @@ describe(fixOf.name, () => {
       /postgres:\/\/ URL \(with PostgreSQL, only doctor and openapi need/,
     ],
     ['postgres', failure('ECONNREFUSED'), /^start PostgreSQL/],
+    ['postgres', failure('57014', 'canceling statement due to statement timeout'), /holds a lock/],
+    ...[
+      failure('08006'),
+      failure('57P01'),
+      failure('ECONNRESET'),
+      new Error('Connection terminated unexpectedly'),
+      new Error('Query read timeout'),
+    ].map((error): [Place, Error, RegExp] => [
+      'postgres',
+      error,
+      /^the server in DATABASE_URL closed the connection or does not respond: try again/,
+    ]),
+    ['postgres', new Error('Connection terminated due to connection timeout'), /be reached from/],
+    [
+      'postgres',
+      failure('28000', 'role "zoo" is not permitted to log in'),
+      /^run ALTER ROLE \.\.\. LOGIN/,
+    ],
+    [
+      'postgres',
+      failure('55000', 'database "zoo" is not currently accepting connections'),
+      /^run ALTER DATABASE/,
+    ],
     ['postgres', failure('42501'), /the role in DATABASE_URL/],
     [
       'postgres',

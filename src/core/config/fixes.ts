@@ -12,6 +12,8 @@ const ALLOW_SCRIPT =
   'npx --allow-scripts=better-sqlite3, pnpm approve-builds), ' +
   'run npm rebuild better-sqlite3 with this Node.js, or set DATABASE_URL to a postgres:// URL ' +
   '(with PostgreSQL, only doctor and openapi need better-sqlite3)';
+export const CHECK_URL =
+  'check DATABASE_URL, and that PostgreSQL runs and can be reached from this machine';
 export const CLOCK_FIX =
   'synchronize the clocks of all machines with NTP (chrony, systemd-timesyncd)';
 
@@ -72,6 +74,11 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
     ],
     [/does not support SSL/, 'turn TLS on in PostgreSQL, or remove sslmode from DATABASE_URL'],
     [/^ECONNREFUSED/, 'start PostgreSQL, or correct host and port in DATABASE_URL'],
+    [/not permitted to log in/, 'run ALTER ROLE ... LOGIN, or use another role in DATABASE_URL'],
+    [
+      /not currently accepting connections/,
+      'run ALTER DATABASE ... ALLOW_CONNECTIONS true, or correct the name in DATABASE_URL',
+    ],
     [/^28/, 'correct user and password in DATABASE_URL, or allow the user in pg_hba.conf'],
     [
       /^25006/,
@@ -83,7 +90,10 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
     [/^42501/, 'grant the missing privilege to the role in DATABASE_URL: see docs/operating.md'],
     [/^53100/, 'free space on the disk of PostgreSQL'],
     [/^53300/, 'raise the connection limit, or lower DATABASE_POOL_SIZE'],
-    [/^55P03/, 'another session holds a lock (a migration, a backup, a long query); try again'],
+    [
+      /^(?:55P03|57014)/,
+      'another session holds a lock (a migration, a backup, a long query); try again',
+    ],
     [/clock of this machine$/, CLOCK_FIX],
     [/instead of UTF8$/, 'create one with: createdb --encoding=UTF8 --template=template0 NAME'],
     [
@@ -96,6 +106,12 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
       'this pooler loses prepared statements: use its session mode, ' +
         'or PgBouncer 1.21 or later with max_prepared_statements (docs/scaling.md)',
     ],
+    [
+      /^(?:08|57P0[1-3]|ECONNRESET|EPIPE|Connection terminated(?! due)|Query read timeout)/,
+      'the server in DATABASE_URL closed the connection or does not respond: ' +
+        'try again, and see its log',
+    ],
+    [/^(?:ETIMEDOUT|E(?:HOST|NET)UNREACH|ENOTFOUND|EAI_|timeout|Connection terminated)/, CHECK_URL],
   ],
   redis: [
     [

@@ -2,13 +2,11 @@ import type { ClientConfig } from 'pg';
 import { type DataSource, QueryFailedError, TypeORMError } from 'typeorm';
 import type { PostgresDataSourceOptions } from 'typeorm/driver/postgres/PostgresDataSourceOptions.js';
 import { withHost } from '../config/urls.js';
-import { ExplainedError, explained, fixOf } from '../config/fixes.js';
+import { CHECK_URL, ExplainedError, explained, fixOf } from '../config/fixes.js';
 import { NOW } from './database-time.js';
 import { databaseError, driverErrorOf, hasChangedNothing } from './database-error.js';
 import { assertNotForeign } from './sqlite/sqlite.copy.js';
 
-const CHECK_URL =
-  'check DATABASE_URL, and that PostgreSQL runs and can be reached from this machine';
 /**
  * With a larger offset, a node would delete the usage and the idempotency records of others, and
  * ban for longer than it should.

@@ -77,11 +77,11 @@ async function runMigrations(dataSource: DataSource): Promise<string[]> {
     const pending = await executor.getPendingMigrations();
     for (const migration of pending) {
       await executor.executeMigration(migration).catch((cause: unknown) => {
-        // The error of a statement. Any other, such as of a host, does not concern the database.
-        const { code } = cause instanceof QueryFailedError ? driverErrorOf(cause) : {};
-        const { message } = driverErrorOf(cause);
+        const { message, code = message } = driverErrorOf(cause);
         const failed = `The migration ${describeMigration(migration.name)} failed`;
-        throw Object.assign(new Error(`${failed}: ${String(message)}`, { cause }), { code });
+        const error = new Error(`${failed}: ${String(message)}`, { cause });
+        // The error of a statement. Any other, such as of a host, does not concern the database.
+        throw cause instanceof QueryFailedError ? Object.assign(error, { code }) : error;
       });
     }
     return pending.map(({ name }) => name);
