@@ -125,7 +125,7 @@ describe('petstore doctor', () => {
       'database',
       () => (rmSync(file), execute('CREATE TABLE other (id)')()),
       /petstore\.db is not a database of this service$/,
-      /^set DATABASE_URL to another file, or move it away$/,
+      /^set DATABASE_URL to another file; or, .* move it .* restore BACKUP$/,
     ],
     [
       'failed',

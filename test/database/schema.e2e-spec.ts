@@ -46,7 +46,7 @@ function describeSchema(newDatabase: () => string | Promise<string>): void {
     const { logger, lines } = recordedLog();
     const start = startAndClose({ env: { DATABASE_URL: url }, migrate: true, logger });
     const message = url.startsWith('sqlite:')
-      ? / is not a database of this service; set DATABASE_URL to another file, or move it away$/
+      ? / is not a database of this service; set DATABASE_URL to another file; or, .* restore BACKUP$/
       : /"pets" already exists/;
     await expect(start).rejects.toThrow(message);
     expect(lines.filter(({ level }) => level !== 'info' && level !== 'debug')).toEqual([]);

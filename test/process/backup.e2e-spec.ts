@@ -262,7 +262,7 @@ describe('petstore backup and restore', () => {
     [
       'a database of another program',
       (path) => void new Database(path).exec('CREATE TABLE customers (id)').close(),
-      /other\.db is not a database of this service; set DATABASE_URL .*, or move it away\n$/,
+      /other\.db is not a database of this service; set DATABASE_URL .* restore BACKUP\n$/,
     ],
     [
       'a text',

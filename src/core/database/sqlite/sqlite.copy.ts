@@ -1,8 +1,8 @@
 import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import Sqlite from 'better-sqlite3';
-import { explainAt, ExplainedError } from '../../config/fixes.js';
+import { explainAt } from '../../config/fixes.js';
 import { MIGRATIONS_TABLE } from '../data-source-options.js';
-import { isBusy } from '../database-error.js';
+import { databaseError, isBusy } from '../database-error.js';
 import { createFile, lockFile, LOG_SUFFIXES } from './sqlite.file.js';
 
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -21,14 +21,13 @@ export function assertNotForeign(path: string): void {
     database = new Sqlite(path, { fileMustExist: true, timeout: 0 });
     const tables = database.prepare('SELECT name FROM sqlite_master').pluck().all();
     if (tables.length === 0 || tables.includes(MIGRATIONS_TABLE)) return;
+    throw databaseError('SQLITE_NOTADB', `${path} is not a database of this service`);
   } catch (error) {
     if ((error as { code: string }).code !== 'SQLITE_NOTADB') return;
     throw explainAt('sqlite', error, path, '');
   } finally {
     database?.close();
   }
-  const reason = `${path} is not a database of this service`;
-  throw new ExplainedError(reason, 'set DATABASE_URL to another file, or move it away');
 }
 
 /**
