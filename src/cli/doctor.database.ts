@@ -20,7 +20,7 @@ import {
   setSequence,
 } from '../core/database/sequences.js';
 import { assertNotForeign } from '../core/database/sqlite/sqlite.copy.js';
-import { assertNotMoved } from '../core/database/sqlite/sqlite.file.js';
+import { assertLockable, assertNotMoved } from '../core/database/sqlite/sqlite.file.js';
 import { quoted } from '../core/database/transfer.js';
 import { type Extension, migrationsOf } from '../extensions/define.js';
 import { plansInUse } from '../core/keys/key-cache.js';
@@ -69,7 +69,7 @@ export async function checkDatabase(
 /** Opening a missing file would create it. */
 function assertInPlace(file: string): void {
   assertNotMoved(file);
-  if (existsSync(file)) return;
+  if (existsSync(file)) return assertLockable(file);
   accessSync(`${existingFolderOf(file)}/`, constants.W_OK | constants.X_OK);
   const fix = 'run petstore migrate or petstore serve to create it, or set DATABASE_URL';
   throw new ExplainedError(`there is no database at ${file}`, fix);

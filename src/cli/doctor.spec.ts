@@ -17,6 +17,7 @@ import Database from 'better-sqlite3';
 import { FakeServer } from '../../test/support/fake-server.js';
 import { freePort } from '../../test/support/free-port.js';
 import { runInProcess as run } from '../../test/support/run-program.js';
+import { isServed, lockFile } from '../core/database/sqlite/sqlite.file.js';
 import type { Finding } from './doctor.findings.js';
 
 const UNPRIVILEGED = 65_534;
@@ -67,6 +68,13 @@ describe('petstore doctor', () => {
   /** Mode 0400 restricts every user but root. */
   function makeReadOnly(): void {
     chmodSync(file, 0o400);
+    if (process.getuid!() !== 0) return;
+    for (const path of [file, join(file, '..')]) chownSync(path, UNPRIVILEGED, UNPRIVILEGED);
+    process.seteuid!(UNPRIVILEGED);
+  }
+  /** As after a start as root. */
+  function restrictLock(lock: string): void {
+    writeFileSync(lock, '', { mode: process.getuid!() === 0 ? 0o600 : 0 });
     if (process.getuid!() !== 0) return;
     for (const path of [file, join(file, '..')]) chownSync(path, UNPRIVILEGED, UNPRIVILEGED);
     process.seteuid!(UNPRIVILEGED);
@@ -204,6 +212,29 @@ describe('petstore doctor', () => {
         fix: expect.stringMatching(fix),
       },
     ]);
+  });
+
+  it.each<[string, (lock: string) => unknown, RegExp]>([
+    ['may not open', restrictLock, /^EACCES: .*-server'; give this user access to .*-server and/],
+    ['is damaged', (lock) => writeFileSync(lock, 'x'.repeat(9_999)), /damaged; move it away$/],
+    ['is a folder', (lock) => mkdirSync(lock), /^EISDIR: .*-server'; move it away$/],
+  ])('reports a lock file that %s, as a start does', async (_what, change, line) => {
+    const of = await findings(() => change(`${file}-server`));
+    const [{ detail, fix }] = of('database') as [Finding];
+    expect(`${detail}; ${fix}`).toMatch(line);
+    expect(() => lockFile(file)).toThrow(`${detail}; ${fix}`);
+  });
+
+  it('accepts the lock file of a server that runs or has ended, and does not change it', async () => {
+    const read = () => readFileSync(`${file}-server`);
+    await run('migrate');
+    const release = lockFile(file);
+    const before = read();
+    expect((await findings())('database')[0]!.status).toBe('ok');
+    expect(isServed(file)).toBe(true);
+    release();
+    expect((await findings())('database')[0]!.status).toBe('ok');
+    expect(read()).toEqual(before);
   });
 
   it.each([

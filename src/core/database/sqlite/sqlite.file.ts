@@ -10,7 +10,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
-import { ExplainedError } from '../../config/fixes.js';
+import { explainAt, ExplainedError } from '../../config/fixes.js';
 import { isBusy, isDamaged } from '../database-error.js';
 
 const OWNER_ONLY = 0o600;
@@ -89,7 +89,7 @@ export function identityOf(path: string): string | undefined {
  */
 export function lockFile(path: string): () => void {
   createFile(path);
-  const held = [lock(`${realpathSync(path)}-server`, path)];
+  const held = [lock(lockBeside(path), path)];
   const release = () => held.forEach((each) => each.close());
   try {
     held.push(lock(join(tmpdir(), `petstore-${identityOf(path)}.lock`), path));
@@ -105,19 +105,44 @@ export function lockFile(path: string): () => void {
 
 /** Whether a server has the database at `path`. Changes nothing. */
 export function isServed(path: string): boolean {
-  const error = readLock(path, (lock) => {
-    try {
-      lock.exec('BEGIN IMMEDIATE; ROLLBACK');
-    } catch (cause) {
-      return cause;
-    }
-  });
-  return isBusy(error);
+  return isBusy(readLock(path, tryLock));
+}
+
+/**
+ * Changes nothing.
+ * @throws {ExplainedError} if no server can use the lock file beside the database
+ */
+export function assertLockable(path: string): void {
+  const lockFile = lockBeside(path);
+  try {
+    if (existsSync(lockFile)) closeSync(openSync(lockFile, 'r+'));
+    const error = readLock(path, tryLock);
+    if (error !== undefined && !isBusy(error)) throw error;
+  } catch (error) {
+    throw explainLock(error, lockFile);
+  }
+}
+
+function tryLock(lock: Database): Error | undefined {
+  try {
+    lock.exec('BEGIN IMMEDIATE; ROLLBACK');
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+function explainLock(error: unknown, lockFile: string): ExplainedError {
+  if (isDamaged(error)) return new ExplainedError(`${lockFile} is damaged`, 'move it away');
+  return explainAt('sqlite', error, lockFile, 'move it away');
+}
+
+function lockBeside(path: string): string {
+  return `${existsSync(path) ? realpathSync(path) : path}-server`;
 }
 
 /** @returns undefined if there is no lock file, or if it cannot be read */
 function readLock<Result>(path: string, read: (lock: Database) => Result): Result | undefined {
-  const file = `${existsSync(path) ? realpathSync(path) : path}-server`;
+  const file = lockBeside(path);
   if (!existsSync(file)) return undefined;
   let database: Database | undefined;
   try {
@@ -131,7 +156,11 @@ function readLock<Result>(path: string, read: (lock: Database) => Result): Resul
 }
 
 function lock(lockFile: string, path: string): Database {
-  createFile(lockFile);
+  try {
+    createFile(lockFile);
+  } catch (error) {
+    throw explainLock(error, lockFile);
+  }
   const database = new Sqlite(lockFile, { timeout: BUSY_TIMEOUT_MS });
   const name = `process ${process.pid} on ${hostname()}, since ${new Date().toISOString()}`;
   try {
@@ -142,8 +171,7 @@ function lock(lockFile: string, path: string): Database {
     database.exec('COMMIT; BEGIN IMMEDIATE');
     return database;
   } catch (error) {
-    if (isDamaged(error)) throw new ExplainedError(`${lockFile} is damaged`, 'move it away');
-    if (!isBusy(error)) throw error;
+    if (!isBusy(error)) throw explainLock(error, lockFile);
     const holder = holderOf(database);
     database.close();
     throw new DatabaseServedError(
