@@ -91,7 +91,8 @@ const ACTIONS = {
       await app.get(KeysService).rotate(id, grace, operator()),
       app.get(Plans),
     );
-    const undo = `petstore keys revoke ${value.id}`;
+    // Without the new key, the client would have none once the old one has ended.
+    const undo = `petstore keys rotate ${value.id} --grace 0s`;
     return { value, text: describe.rotated(value), secret: value.key, undo };
   },
 
