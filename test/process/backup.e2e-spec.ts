@@ -160,7 +160,7 @@ describe('petstore backup and restore', () => {
     if (user === 0) process.seteuid!(UNPRIVILEGED);
     try {
       expect(await failure('backup', backup, '--yes')).toContain(
-        `access to ${database} and its folder`,
+        `access to ${database}* and its folder`,
       );
     } finally {
       process.seteuid!(user);

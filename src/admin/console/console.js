@@ -151,7 +151,7 @@ function fail(text) {
 }
 
 const INVALID_TOKEN = 'The token is not valid. Issue one: petstore admin issue --name NAME';
-const UNKNOWN_RESULT = 'The change may have been made: look before you repeat it.';
+const UNKNOWN_RESULT = 'The change may have been made: refresh the view before you repeat it.';
 
 const TIME_LIMIT_MS = 15_000;
 let pending = 0;

@@ -15,10 +15,10 @@ const DENIED = [
 
 describe(fixOf.name, () => {
   it.each<[Place, Error, RegExp]>([
-    ['sqlite', failure('SQLITE_CANTOPEN'), /^give this user access to p\.db and its folder/],
-    ['sqlite', failure('SQLITE_READONLY_DIRECTORY'), /access to p\.db and/],
+    ['sqlite', failure('SQLITE_CANTOPEN'), /^give this user access to p\.db\* and/],
+    ['sqlite', failure('SQLITE_READONLY_DIRECTORY'), /access to p\.db\* and/],
     ['sqlite', failure('SQLITE_READONLY_DBMOVED'), /^the file was .* replaced, .* start again$/],
-    ['sqlite', failure('EACCES'), /access to p\.db and/],
+    ['sqlite', failure('EACCES'), /access to p\.db\* and/],
     ['sqlite', failure('EEXIST'), /a part of the path p\.db is not a folder, or a link/],
     ['sqlite', failure('SQLITE_NOTADB'), /^set DATABASE_URL to another file; or, .* move it/],
     // Another file would be a new database without keys.
@@ -32,6 +32,8 @@ describe(fixOf.name, () => {
       new Error('Could not locate the bindings file. Tried:\n → a'),
       /postgres:\/\/ URL \(with PostgreSQL, only doctor and openapi need/,
     ],
+    ['postgres', failure('42P07'), /^if petstore_migrations lost its rows, restore a backup;/],
+    ['sqlite', failure('SQLITE_ERROR', 'table "pets" already exists'), /^if petstore_migrations/],
     ['postgres', failure('ECONNREFUSED'), /^start PostgreSQL/],
     ['postgres', failure('57014', 'canceling statement due to statement timeout'), /holds a lock/],
     ...[

@@ -7,6 +7,9 @@ const RESTORE = 'stop the server, copy the damaged file, and run petstore restor
 const READ_ONLY =
   'the file system of {} is read-only: remount it, ' +
   'or add the folder to ReadWritePaths= of the systemd unit';
+const TABLE_EXISTS =
+  'if petstore_migrations lost its rows, restore a backup; ' +
+  'otherwise, another program or extension has a table of this name';
 const ALLOW_SCRIPT =
   'allow the install script of better-sqlite3 (npm install-scripts approve better-sqlite3, ' +
   'npx --allow-scripts=better-sqlite3, pnpm approve-builds), ' +
@@ -38,7 +41,7 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
     ],
     [
       /^(?:SQLITE_(?:CANTOPEN|READONLY)|EACCES|EPERM)/,
-      'give this user access to {} and its folder, or set DATABASE_URL to another file',
+      'give this user access to {}* and its folder, or set DATABASE_URL to another file',
     ],
     [
       /^(?:ENOTDIR|EEXIST|ENOENT|ELOOP)/,
@@ -46,6 +49,7 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
     ],
     [/^SQLITE_IOERR/, 'free space on the disk of {}, or repair the disk'],
     [/^SQLITE_BUSY/, 'another process uses {}; end it, or try again'],
+    [/table .* already exists/, TABLE_EXISTS],
     [/^ERR_DLOPEN_FAILED|^Could not locate the bindings file/, ALLOW_SCRIPT],
   ],
   backup: [
@@ -88,6 +92,7 @@ const FIXES: Readonly<Record<Place, readonly (readonly [cause: RegExp, fix: stri
     [/^3D000/, 'create the database, or correct its name in DATABASE_URL'],
     [/^3F000/, 'grant the role in DATABASE_URL USAGE on the schema, or correct its search_path'],
     [/^42501/, 'grant the missing privilege to the role in DATABASE_URL: see docs/operating.md'],
+    [/^42P07/, TABLE_EXISTS],
     [/^53100/, 'free space on the disk of PostgreSQL'],
     [/^53300/, 'raise the connection limit, or lower DATABASE_POOL_SIZE'],
     [
