@@ -2,7 +2,7 @@ import { Controller, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SkipThrottle } from '@nestjs/throttler';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
-import { AnyScope, ApiError, type ErrorBody } from 'pet-store-service';
+import { AnyScope, ApiError, type ErrorBody, errors } from 'pet-store-service';
 import { type CallerRequest, Operations } from './operations.js';
 import { Tools } from './tools.js';
 
@@ -15,6 +15,8 @@ interface Reply {
   header(name: string, value: string): this;
 }
 
+/** The SDK rejects more, after every call has been counted. */
+const MAX_MESSAGES = 100;
 const JSON_RPC = { type: 'object', additionalProperties: true };
 
 @ApiTags('mcp')
@@ -40,6 +42,10 @@ export class McpController {
     @Res({ passthrough: true }) reply: Reply,
   ): Promise<string> {
     const messages = [request.body].flat() as (Message | null | undefined)[];
+    if (messages.length > MAX_MESSAGES) {
+      await this.countAsUsage(1, request);
+      throw errors.invalid_request(`A batch has at most ${MAX_MESSAGES} messages`);
+    }
     const calls = messages.filter((message) => message?.method === 'tools/call').length;
     let ran = 0;
     await this.countAsUsage((messages.length || 1) - calls, request);

@@ -198,6 +198,14 @@ describe('the server of the Model Context Protocol', () => {
     assert.equal((await store.fetch('/v1/usage', { key })).status, 429);
   });
 
+  it('rejects a batch that is too long, which counts once', async () => {
+    const key = await store.issueKey();
+    const calls = Array.from({ length: 101 }, (_none, id) => toolCall(id, 'listPets'));
+    assert.equal((await postBatch(key, calls)).status, 400);
+    assert.equal((await postBatch(key, calls.slice(1))).status, 200);
+    assert.equal((await store.fetch('/v1/usage', { key })).status, 200);
+  });
+
   it('returns the results of tools also if their batch exceeds the limit of getUsage', async () => {
     const key = await store.issueKey({ scopes: ['pets:write'] });
     const body = { name: 'Rex', categoryId: 7 };
