@@ -144,6 +144,19 @@ const ADD_REJECTED = rowsStatement(
       THEN excluded.latest_at ELSE r.latest_at END`,
 );
 
+/** Groups that are kept per client: each address that a client invents is another one. */
+const MAX_GROUPS = 100;
+const TRIM_REJECTED = rowsStatement(
+  'usage.trim-rejected',
+  (elements) => `
+  DELETE FROM rejected_requests WHERE (day, client_id, code, operation, address, full_window) IN (
+    SELECT day, client_id, code, operation, address, full_window
+    FROM ${elements}($1) entry JOIN rejected_requests ON client_id = entry.value ->> 'clientId'
+    WHERE latest_at < (
+      SELECT latest_at FROM rejected_requests WHERE client_id = entry.value ->> 'clientId'
+      ORDER BY latest_at DESC LIMIT 1 OFFSET ${MAX_GROUPS - 1}))`,
+);
+
 /**
  * Stores the requests of clients by hour and outcome, and the rejected ones by group. Every node
  * locks the rows of a statement in the same order.
@@ -163,6 +176,11 @@ export class UsageRepository {
   /** Adds rejected requests to the stored groups. */
   async addRejected(groups: readonly RejectedGroup[]): Promise<void> {
     await this.database.write(ADD_REJECTED, JSON.stringify(groups));
+  }
+
+  /** Deletes all but the latest groups of these clients. */
+  async trimRejected(clients: readonly Pick<RejectedGroup, 'clientId'>[]): Promise<void> {
+    await this.database.write(TRIM_REJECTED, JSON.stringify(clients));
   }
 
   /**
