@@ -278,6 +278,8 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
         await page.waitForURL(/#keys\?digest=[0-9a-f]{64}&pasted=whole$/);
         await page.getByRole('link', { name: 'Keys' }).click();
         await page.waitForURL(/#keys$/);
+        // Until the view has changed, what is typed belongs to the old one.
+        await page.getByText('SHA-256 digest').waitFor({ state: 'detached' });
       }
       const entries = await page.evaluate(() => history.length);
       for (let entry = 1; entry < entries; entry++) {
