@@ -9,7 +9,7 @@ export interface Limits {
 
 /** The rate-limit key that a request counts for, and its limits. */
 export interface Quota {
-  /** Requests with the same key share the quota: see `rate-limit-key.ts`. */
+  /** Requests with the same key share the quota. */
   key: string;
   limits: Limits;
 }

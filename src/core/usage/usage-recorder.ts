@@ -48,10 +48,9 @@ export class UsageRecorder {
         this.hours.clear();
         await save(hours, (batch) => repository.addHours(batch), this.addHour);
         const groups = [...this.rejected.values()].flatMap((each) => [...each.values()]);
-        const clients = [...this.rejected.keys()].map((clientId) => ({ clientId }));
         this.rejected.clear();
         await save(groups, (batch) => repository.addRejected(batch), this.addRejected);
-        await forEachBatch(clients, (batch) => repository.trimRejected(batch));
+        await forEachBatch(groups, (batch) => repository.trimRejected(batch));
       },
     });
     background.add({

@@ -145,7 +145,7 @@ const ADD_REJECTED = rowsStatement(
 );
 
 /** Groups that are kept per client: each address that a client invents is another one. */
-const MAX_GROUPS = 100;
+const KEPT_GROUPS = 100;
 const TRIM_REJECTED = rowsStatement(
   'usage.trim-rejected',
   (elements) => `
@@ -154,7 +154,7 @@ const TRIM_REJECTED = rowsStatement(
     FROM ${elements}($1) entry JOIN rejected_requests ON client_id = entry.value ->> 'clientId'
     WHERE latest_at < (
       SELECT latest_at FROM rejected_requests WHERE client_id = entry.value ->> 'clientId'
-      ORDER BY latest_at DESC LIMIT 1 OFFSET ${MAX_GROUPS - 1}))`,
+      ORDER BY latest_at DESC LIMIT 1 OFFSET ${KEPT_GROUPS - 1}))`,
 );
 
 /**
@@ -178,9 +178,9 @@ export class UsageRepository {
     await this.database.write(ADD_REJECTED, JSON.stringify(groups));
   }
 
-  /** Deletes all but the latest groups of these clients. */
-  async trimRejected(clients: readonly Pick<RejectedGroup, 'clientId'>[]): Promise<void> {
-    await this.database.write(TRIM_REJECTED, JSON.stringify(clients));
+  /** Deletes all but the latest groups of the clients of these groups. */
+  async trimRejected(groups: readonly RejectedGroup[]): Promise<void> {
+    await this.database.write(TRIM_REJECTED, JSON.stringify(groups));
   }
 
   /**
