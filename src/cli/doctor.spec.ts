@@ -65,19 +65,20 @@ describe('petstore doctor', () => {
     const pages = readFileSync(file);
     writeFileSync(file, pages.fill(0xff, pages.length - PAGE_BYTES));
   }
-  /** Mode 0400 restricts every user but root. */
-  function makeReadOnly(): void {
-    chmodSync(file, 0o400);
+  /** Modes restrict every user but root. */
+  function leaveRoot(): void {
     if (process.getuid!() !== 0) return;
     for (const path of [file, join(file, '..')]) chownSync(path, UNPRIVILEGED, UNPRIVILEGED);
     process.seteuid!(UNPRIVILEGED);
   }
+  function makeReadOnly(): void {
+    chmodSync(file, 0o400);
+    leaveRoot();
+  }
   /** As after a start as root. */
   function restrictLock(lock: string): void {
     writeFileSync(lock, '', { mode: process.getuid!() === 0 ? 0o600 : 0 });
-    if (process.getuid!() !== 0) return;
-    for (const path of [file, join(file, '..')]) chownSync(path, UNPRIVILEGED, UNPRIVILEGED);
-    process.seteuid!(UNPRIVILEGED);
+    leaveRoot();
   }
   function fillDisk(): void {
     const empty = fs.statfsSync(join(file, '..'));
