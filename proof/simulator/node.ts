@@ -84,7 +84,7 @@ export class SimulatedNode {
     const persistence = new CounterPersistence(memory, store, NONE, bans, poller, clock, NONE);
     this.cache = new KeyCache(database, poller, clock, NONE, plans, metrics);
     this.limiter = new RateLimiter(store, metrics, plans);
-    this.limiter.onDecision((decision, { key }, request) => {
+    this.limiter.onDecision((decision, { quota: { key } }, request) => {
       Object.assign(request, { decision });
       const { newBan } = decision;
       if (newBan === undefined) return;

@@ -6,13 +6,13 @@ import { clientAddress } from '../http/client-address.js';
 import type { ApiRequest } from '../http/request.js';
 import { BanRepository } from '../rate-limits/bans/ban.repository.js';
 import type { Ban } from '../rate-limits/bans/bans.js';
-import type { Quota } from '../rate-limits/limits.js';
 import { RateLimiter } from '../rate-limits/rate-limiter.js';
 import type { Decision } from '../rate-limits/stores/rate-limit-store.js';
 import { Logger } from '../telemetry/logger.js';
 import { isoTime } from '../time/windows.js';
 import { SERVICE } from './audit-record.entity.js';
 import { AuditTrail } from './audit-trail.js';
+import type { Caller } from './caller.js';
 
 /** A ban is saved immediately, and if that fails, after this time. */
 const RETRY_INTERVAL_MS = 1_000;
@@ -62,19 +62,18 @@ export class CallerEvents {
         }
       },
     });
-    limiter.onDecision((decision, quota, request) => {
+    limiter.onDecision((decision, caller, request) => {
       const { newBan, admitted } = decision;
-      if (newBan !== undefined) this.reportBan(newBan, quota, request);
-      if (admitted && events.has('quota.threshold')) this.reportUse(decision, quota, request);
+      if (newBan !== undefined) this.reportBan(newBan, caller, request);
+      if (admitted && events.has('quota.threshold')) this.reportUse(decision, caller);
     });
   }
 
-  private reportBan(ban: Ban, { key }: Quota, request: ApiRequest): void {
-    const { caller, id: requestId } = request;
-    if (caller === undefined) return;
-    const { keyId, clientId, plan } = caller;
+  private reportBan(ban: Ban, caller: Caller, request: ApiRequest): void {
+    const { keyId, clientId, plan, quota } = caller;
     const banned: KeyBanned = { keyId, clientId, until: new Date(ban.until) };
     this.events.emit('key.banned', banned);
+    const { id: requestId } = request;
     const address = clientAddress(request);
     const seconds = Math.ceil((ban.until - ban.at) / 1000);
     const until = isoTime(ban.until);
@@ -86,16 +85,15 @@ export class CallerEvents {
     const states = { before: { bannedUntil: null }, after: { bannedUntil: until, seconds, plan } };
     this.unsaved.add(() =>
       this.audit.write(by, async ({ record }) => {
-        await this.bans.record(key, ban);
+        await this.bans.record(quota.key, ban);
         await record({ action: 'key.ban', target: keyId, ...states });
       }),
     );
     void this.saveBans();
   }
 
-  private reportUse(decision: Decision, { key, limits }: Quota, request: ApiRequest): void {
-    const { caller } = request;
-    if (caller === undefined) return;
+  private reportUse(decision: Decision, { clientId, quota }: Caller): void {
+    const { key, limits } = quota;
     const { minute, minuteUsed, day, dayUsed } = decision;
     const windows = [
       { window: 'minute', number: minute, share: minuteUsed / limits.perMinute },
@@ -107,7 +105,7 @@ export class CallerEvents {
         const name = `${key} ${window} ${number} ${percent}`;
         if (share * 100 < percent || this.emitted.has(name)) continue;
         this.emitted.set(name, true, { size: 1 });
-        const reached: QuotaThreshold = { clientId: caller.clientId, window, percent };
+        const reached: QuotaThreshold = { clientId, window, percent };
         this.events.emit('quota.threshold', reached);
       }
     }

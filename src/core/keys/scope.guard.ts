@@ -41,7 +41,6 @@ export function requiredScopesOf(handler: Handler, controller: Type): string[] |
 export class ScopeGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const required = requiredScopesOf(context.getHandler(), context.getClass()) ?? [];
-    if (required.length === 0) return true;
     const { caller } = requestOf(context);
     const missing = required.find((scope) => !caller?.scopes.has(scope));
     if (missing === undefined) return true;

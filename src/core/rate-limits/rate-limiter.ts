@@ -14,7 +14,8 @@ const DECISIONS = ['admitted', 'minute', 'day', 'banned'] as const;
 const BANNED =
   'This API key is temporarily banned because it kept sending requests after being rate limited.';
 
-type DecisionListener = (decision: Decision, quota: Quota, request: ApiRequest) => void;
+type Caller = NonNullable<ApiRequest['caller']>;
+type DecisionListener = (decision: Decision, caller: Caller, request: ApiRequest) => void;
 
 /**
  * Counts requests, sets the rate-limit headers of each response, and rejects requests over the
@@ -78,7 +79,7 @@ export class RateLimiter {
       this.decisions.inc({ plan, decision: name });
       if (name === 'minute' || name === 'day') reply.request.fullWindow = name;
       if (decision.newBan !== undefined) this.bans.inc({ plan });
-      for (const notify of this.listeners) notify(decision, quota, reply.request);
+      for (const notify of this.listeners) notify(decision, caller, reply.request);
     }
     if (!decision.admitted) throw rejectionOf(decision, report);
     return true;

@@ -1,8 +1,6 @@
 import { DAY_MS } from '../../time/windows.js';
 
 const LONGEST_BAN_MS = 3_600_000;
-/** Enough for the longest ban. Without a bound, the length would become infinite. */
-const MOST_DOUBLINGS = 30;
 
 /** The last ban of a client. Times are Unix milliseconds. */
 export interface Ban {
@@ -20,7 +18,7 @@ export interface Ban {
 export function nextBan(previous: Ban | undefined, nowMs: number, firstMs: number): Ban {
   const inARow = previous !== undefined && nowMs - previous.at < DAY_MS;
   const bans = inARow ? previous.bans + 1 : 1;
-  const doubledMs = firstMs * 2 ** Math.min(bans - 1, MOST_DOUBLINGS);
+  const doubledMs = firstMs * 2 ** (bans - 1);
   const lengthMs = Math.min(doubledMs, Math.max(LONGEST_BAN_MS, firstMs));
   return { at: nowMs, until: nowMs + lengthMs, bans };
 }
@@ -60,6 +58,6 @@ end`;
 export const NEXT_BAN_LUA = `
 local function nextBan(at, bans, now, first)
   if at > 0 and now - at < ${DAY_MS} then bans = bans + 1 else bans = 1 end
-  local doubled = first * 2 ^ math.min(bans - 1, ${MOST_DOUBLINGS})
+  local doubled = first * 2 ^ (bans - 1)
   return now, now + math.min(doubled, math.max(${LONGEST_BAN_MS}, first)), bans
 end`;
