@@ -16,7 +16,8 @@ import { ApiKeyGuard } from './core/keys/api-key.guard.js';
 import { HttpsGuard } from './core/keys/https.guard.js';
 import { KeysModule } from './core/keys/keys.module.js';
 import { ScopeGuard } from './core/keys/scope.guard.js';
-import { OpenApiModule } from './docs/openapi.module.js';
+import { DocsController } from './docs/docs.controller.js';
+import { DocumentSource } from './docs/document.js';
 import { CounterPersistence } from './core/rate-limits/counter-persistence.js';
 import { OverloadGuard, OverloadMonitor } from './core/rate-limits/overload.guard.js';
 import { PlanThrottlerGuard } from './core/rate-limits/plan-throttler.guard.js';
@@ -76,8 +77,8 @@ export class AppModule {
   static forRoot(transport: Transport, options: CoreOptions): DynamicModule {
     return {
       module: AppModule,
-      imports: [...serviceModules(transport, options), OpenApiModule],
-      controllers: [CatchAllController],
+      imports: serviceModules(transport, options),
+      controllers: [CatchAllController, DocsController],
       providers: [
         ...EVALUATION_ORDER.map((useClass) => ({ provide: APP_GUARD, useClass })),
         { provide: APP_PIPE, useClass: InputPipe }, // 400
@@ -85,6 +86,7 @@ export class AppModule {
         { provide: APP_FILTER, useClass: ErrorFilter },
         AccessLog,
         CounterPersistence,
+        DocumentSource,
         MetricsServer,
         OverloadMonitor,
         UsageRecorder,

@@ -10,7 +10,7 @@ const BUILT_IN: readonly Extension[] = [petsExtension, accountExtension];
 /**
  * The extensions that come with the service, and the given ones. A given extension takes the place
  * of a built-in extension with the same name.
- * @throws {ExtensionError} if the given extensions are no manifests
+ * @throws {ConfigError} if the given extensions are no manifests
  */
 export function withBuiltIn(extensions: readonly Extension[]): Extension[] {
   assertManifests(extensions);

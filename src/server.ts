@@ -48,13 +48,13 @@ export interface StartOptions extends CheckOptions, Partial<CoreOptions> {
   createNest?: CreateNest | undefined;
 }
 
-/** Assembles the application; it does not listen yet. */
+/** Assembles the application of all these extensions; it does not listen yet. */
 export async function createApp(
   options: StartOptions & CoreOptions,
 ): Promise<NestFastifyApplication> {
   const { config, logger } = options;
   const { createNest = NestFactory.create.bind(NestFactory) as CreateNest } = options;
-  const extensions = withBuiltIn(options.extensions ?? []);
+  const { extensions = [] } = options;
   for (const warning of checkExtensions(extensions, options)) logger.warn({}, warning);
   const nestLogger = new NestLogger(logger);
   // Modules may log when they are declared, before Nest has its logger.
@@ -62,7 +62,7 @@ export async function createApp(
   const transport = new Transport(config);
   if (config.trustProxy === false) warnOfProxy(transport.server.server, logger);
   const app = await createNest(
-    AppModule.forRoot(transport, { ...options, extensions }),
+    AppModule.forRoot(transport, options),
     new FastifyAdapter(transport),
     { bodyParser: false, abortOnError: false, logger: nestLogger },
   );
@@ -83,8 +83,8 @@ export async function createApp(
 
 /** Starts the service and listens. */
 export async function startPetStore(options: StartOptions = {}): Promise<PetStore> {
-  const settings = () => settingsOf(withBuiltIn(options.extensions ?? []));
-  const config = options.config ?? loadConfig(undefined, settings());
+  const extensions = withBuiltIn(options.extensions ?? []);
+  const config = options.config ?? loadConfig(undefined, settingsOf(extensions));
   const logger = options.logger ?? (await createLogger(config));
   const { port, host, adminPort, adminHost, tracing } = config;
   // OpenTelemetry is loaded on demand.
@@ -99,7 +99,7 @@ export async function startPetStore(options: StartOptions = {}): Promise<PetStor
   };
   const apps: NestFastifyApplication[] = [];
   try {
-    const app = await createApp({ ...options, config, logger });
+    const app = await createApp({ ...options, extensions, config, logger });
     apps.push(app);
     await migrate(app.get(DataSource), options.migrate ?? false);
     await options.prepare?.(app);

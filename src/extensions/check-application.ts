@@ -53,7 +53,7 @@ const GATEWAY_METADATA = 'websockets:is_gateway';
  * Stops the start on operations that cannot be served as declared, and on features of Nest and
  * TypeORM that would bypass keys and quotas or replace a part of the service. It reads metadata
  * only, before the modules start.
- * @throws {ExtensionError} with class and method of every fault
+ * @throws {ConfigError} with class and method of every fault
  */
 export function checkApplication(app: INestApplication, extensions: readonly Extension[]): void {
   const operations = app.get(Operations).all;

@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { ConfigError } from '../core/config/config.js';
 import { VERSION } from '../core/config/version.js';
 import { defineErrors } from '../core/errors/api-error.js';
-import { assertManifests, checkExtensions, ExtensionError } from './check.js';
+import { assertManifests, checkExtensions } from './check.js';
 import type { Extension } from './define.js';
 
 class ToysModule {}
@@ -22,7 +23,7 @@ describe(checkExtensions.name, () => {
     const later = { ...toys, compatibility: '^99.1.0' };
     const message = `extension toys requires pet-store-service ^99.1.0, but this is ${VERSION}`;
     expect(() => checkExtensions([later])).toThrow(
-      new ExtensionError([`${message}; --ignore-compatibility toys starts anyway`]),
+      new ConfigError([`${message}; --ignore-compatibility toys starts anyway`]),
     );
     expect(checkExtensions([later], { ignoreCompatibility: ['toys'] })).toEqual([
       `${message}; starting anyway`,
@@ -105,7 +106,7 @@ describe(checkExtensions.name, () => {
     const scopes = { 'toys:read': 'Read toys.' };
     const defaultScopes = ['toys:read', 'toys:write'];
     expect(() => checkExtensions([{ ...toys, scopes, defaultScopes }])).toThrow(
-      new ExtensionError(['extension toys: defaultScopes has toys:write, not in scopes']),
+      new ConfigError(['extension toys: defaultScopes has toys:write, not in scopes']),
     );
   });
 
@@ -146,7 +147,7 @@ describe(checkExtensions.name, () => {
       const copies = `${join(modules, 'pet-store-service')}, while the service uses ${own}`;
       const message = `extension toys uses a second copy of pet-store-service: ${copies}`;
       expect(() => checkExtensions([{ ...toys, from }], { file })).toThrow(
-        new ExtensionError([`${message}; start it with npx petstore there`]),
+        new ConfigError([`${message}; start it with npx petstore there`]),
       );
     });
 

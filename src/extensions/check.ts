@@ -30,9 +30,6 @@ const SHARED = [
 const COMMANDS =
   'serve keys admin migrate seed backup restore doctor openapi usage copy new help'.split(' ');
 
-/** Extensions that the service cannot start with. */
-export class ExtensionError extends ConfigError {}
-
 export interface CheckOptions {
   /** Names of extensions that start even if their version range does not match. */
   ignoreCompatibility?: readonly string[] | undefined;
@@ -44,7 +41,7 @@ export interface CheckOptions {
  * Checks whether extensions fit the service and each other.
  * @param extensions all of them, with valid manifests
  * @returns warnings
- * @throws {ExtensionError} with every fault
+ * @throws {ConfigError} with every fault
  */
 export function checkExtensions(
   extensions: readonly Extension[],
@@ -70,14 +67,14 @@ export function checkExtensions(
   return incompatible.map((extension) => `${incompatibility(extension)}; starting anyway`);
 }
 
-/** @throws {ExtensionError} with a line for each fault, if there is one */
+/** @throws {ConfigError} with a line for each fault, if there is one */
 export function stopOn(faults: readonly string[]): void {
-  if (faults.length > 0) throw new ExtensionError(faults);
+  if (faults.length > 0) throw new ConfigError(faults);
 }
 
 /**
  * Untyped configurations may contain anything.
- * @throws {ExtensionError} with every fault of the manifests
+ * @throws {ConfigError} with every fault of the manifests
  */
 export function assertManifests(extensions: readonly Extension[]): void {
   stopOn(extensions.flatMap(manifestFaults));

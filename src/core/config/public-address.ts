@@ -1,11 +1,9 @@
-import { Injectable } from '@nestjs/common';
-import { Config } from './config.js';
+import type { Config } from './config.js';
 
 /**
  * The base address that callers use, with its version segment, for absolute URLs in responses.
  * It comes from the configuration, never from the `Host` header, which the caller chooses.
  */
-@Injectable()
 export class PublicAddress {
   baseUrl = '';
   /** The origin, for public controllers and the documentation. */

@@ -7,7 +7,7 @@ import {
 import { Logger } from '../telemetry/logger.js';
 import { DatabaseFaults } from './database-faults.js';
 
-export interface BackgroundWork {
+interface BackgroundWork {
   /** Completes "Cannot ..." in the log, such as `save counters`. */
   task: string;
   intervalMs: number;

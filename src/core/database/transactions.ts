@@ -16,6 +16,10 @@ const BROKEN =
 const NOT_ENDED =
   'A transaction that was begun with a query runner was not ended: use dataSource.transaction().';
 
+const NESTED =
+  'Nested transaction: use the EntityManager passed to the transaction callback ' +
+  'instead of starting another write.';
+
 const CANNOT_END =
   'The callback of a transaction cannot commit it or roll it back: return, or throw.';
 
@@ -101,7 +105,7 @@ export abstract class ScopedDataSource extends DataSource {
 
   /** @throws {Error} within a transaction, for which another writer would wait forever */
   assertOutside(): void {
-    this.scope?.unitOfWork.assertEnded();
+    if (this.scope?.unitOfWork.isOpen) throw new Error(NESTED);
   }
 
   /** Whether the running code belongs to the transaction of `runner`, also if it has ended. */

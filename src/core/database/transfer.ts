@@ -38,7 +38,7 @@ export interface TransferEnd {
   close(): Answer<void>;
 }
 
-export interface Transferred {
+interface Transferred {
   tables: { table: string; source: number; target: number }[];
   /** Tables that no migration has created in the target. */
   notCopied: string[];

@@ -10,10 +10,6 @@ import {
 type Callback = () => unknown;
 type TransactionEvent = Required<Pick<EntityManager, 'queryRunner'>>;
 
-const NESTED =
-  'Nested transaction: use the EntityManager passed to the transaction callback ' +
-  'instead of starting another write.';
-
 const ABORTED =
   'A statement of this transaction failed, so nothing of it was committed: run statements ' +
   'that may fail in a transaction within it.';
@@ -36,11 +32,6 @@ export class UnitOfWork {
 
   get isOpen(): boolean {
     return this.runner.isTransactionActive && !this.runner.isReleased;
-  }
-
-  /** @throws {Error} while the transaction is open: another writer would wait for it forever */
-  assertEnded(): void {
-    if (this.isOpen) throw new Error(NESTED);
   }
 
   begin(): void {

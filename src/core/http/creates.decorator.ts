@@ -45,7 +45,7 @@ export function Creates(
 
 /** Sets the `Location` of what a handler with `@Creates()` returns. */
 @Injectable()
-export class LocationInterceptor implements NestInterceptor {
+class LocationInterceptor implements NestInterceptor {
   constructor(private readonly address: PublicAddress) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {

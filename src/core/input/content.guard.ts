@@ -6,7 +6,7 @@ import { bodyRulesOfHandler } from '../http/body.decorators.js';
 import { assertTarget } from '../http/malformed-message.js';
 import { hasParameter, type Operation, Operations } from '../http/operations.js';
 import { PerOperation, requestOf } from '../http/request.js';
-import { invalidRequest, notJson, undeclared, unsupported } from './invalid-request.js';
+import { invalidRequest, undeclared, unsupported } from './invalid-request.js';
 import { parseBody } from './json.js';
 import { STRICT_INPUT } from './strict-input.decorator.js';
 
@@ -55,7 +55,7 @@ function contentOf(
     ? hasBody || (!isStrict && isJson(headers))
     : hasBody && headers['content-type'] !== undefined;
   if (!isParsed) return undefined;
-  if (!isJson(headers)) throw notJson();
+  if (!isJson(headers)) throw unsupported();
   return parseBody(bytes, values);
 }
 

@@ -7,7 +7,7 @@ import {
 import { plainToInstance } from 'class-transformer';
 import * as validatorPackage from 'class-validator';
 import { rulesOf } from '../config/settings.js';
-import { invalidRequest, notJson, undeclared } from './invalid-request.js';
+import { invalidRequest, undeclared, unsupported } from './invalid-request.js';
 
 type Class = NonNullable<ArgumentMetadata['metatype']>;
 
@@ -49,7 +49,7 @@ export class InputPipe extends ValidationPipe {
     const instance = convert(dto, given, type, faults);
     const found = await this.validate(instance, this.validatorOptions);
     // No body was sent, and the operation cannot do without one.
-    if (found.length > 0 && type === 'body' && value === undefined && !data) throw notJson();
+    if (found.length > 0 && type === 'body' && value === undefined && !data) throw unsupported();
     const parent = data ? `${data}.` : '';
     faults.push(...found.flatMap((each) => messagesOf(each, parent, type)));
     if (faults.length > 0) throw invalidRequest(faults);

@@ -6,8 +6,8 @@ import { notFound } from '../errors/errors.js';
 import { constrain } from './constrain.js';
 
 /** The range of the OpenAPI format `int64`. A Number is exact only up to 2^53 - 1. */
-export const INT64_MIN = -(2n ** 63n);
-export const INT64_MAX = 2n ** 63n - 1n;
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
 
 const CANONICAL = /^(?:0|-?[1-9]\d{0,18})$/;
 

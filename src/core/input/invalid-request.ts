@@ -19,14 +19,7 @@ export function undeclared(name: string, type: string): string {
 }
 
 /** A 415 for a body of another media type or encoding, and for no body where one is needed. */
-export function notJson(): ApiError {
-  return errors.unsupported_media_type(
-    'The body must be sent as application/json, in UTF-8 and without content encoding',
-  );
-}
-
-/** A 415 for an operation with `@AcceptsBody()`. */
-export function unsupported(types: readonly string[]): ApiError {
+export function unsupported(types: readonly string[] = ['application/json in UTF-8']): ApiError {
   return errors.unsupported_media_type(
     `The body must be sent as ${types.join(' or ')}, without content encoding`,
   );

@@ -23,7 +23,7 @@ export interface AuditedTransaction {
   record: (change: AuditedChange, atMs?: number) => Promise<void>;
 }
 
-export interface AuditFilter {
+interface AuditFilter {
   /** Only records of this key, including the rotation that created it. */
   keyId?: string | undefined;
   /** Only records of this key and of the keys that it succeeded. */

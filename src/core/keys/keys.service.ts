@@ -30,7 +30,7 @@ export interface NewKey extends OwnLimits {
 }
 
 /** The new values of a key. What is left out stays as it is. */
-export interface KeyChanges extends Partial<NewKey> {
+interface KeyChanges extends Partial<NewKey> {
   disabled?: boolean | undefined;
 }
 

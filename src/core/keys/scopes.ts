@@ -1,7 +1,7 @@
 import { errors } from '../errors/errors.js';
 
 /** Scopes by name, each with a sentence on what it allows. */
-export type DeclaredScopes = Readonly<Record<string, string>>;
+type DeclaredScopes = Readonly<Record<string, string>>;
 
 /** An extension, as far as its scopes go. */
 export interface DeclaresScopes {

@@ -120,18 +120,17 @@ async function save<Row>(
   write: (batch: Row[]) => Promise<void>,
   addAgain: (row: Row) => void,
 ): Promise<void> {
-  const unsaved = new Set(rows);
+  let handled = 0;
   try {
     await forEachBatch(rows, async (batch) => {
-      const forget = () => batch.forEach((row) => unsaved.delete(row));
       await write(batch).catch((error: unknown) => {
-        if (isReadTimeout(error)) forget();
+        if (isReadTimeout(error)) handled += batch.length;
         throw error;
       });
-      forget();
+      handled += batch.length;
     });
   } catch (error) {
-    if (isOutage(error)) unsaved.forEach(addAgain);
+    if (isOutage(error)) rows.slice(handled).forEach(addAgain);
     throw error;
   }
 }

@@ -12,7 +12,7 @@ import type { Plans } from '../rate-limits/plan.js';
 import { DAY_MS, dayOf, HOUR_MS, MINUTE_MS } from '../time/windows.js';
 import { RejectedGroup, UsageHour } from './usage.entities.js';
 
-export interface PlanCount {
+interface PlanCount {
   plan: string;
   admitted: number;
   rejected: number;
@@ -24,7 +24,7 @@ export interface OperationCount extends PlanCount {
 }
 
 /** A client that has used a large share of its limit in the current minute or day. */
-export interface NearLimit {
+interface NearLimit {
   /** The latest valid key of the client. */
   keyId: string;
   clientId: string;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Limits } from '../rate-limits/limits.js';
+import type { Caller } from '../keys/caller.js';
 import { assertLimits } from '../rate-limits/plan.js';
 import { RateLimitStore } from '../rate-limits/stores/rate-limit-store.js';
 import { Clock } from '../time/clock.js';
@@ -11,13 +11,7 @@ import { UsageRepository } from './usage.repository.js';
 const LATEST_GROUPS = 10;
 
 /** A key or token: a `Caller`, for one that sends a request. */
-interface Holder {
-  plan: string;
-  scopes: Iterable<string>;
-  quota: { key: string; limits: Limits };
-  /** Unix milliseconds; Infinity if it does not expire. */
-  expiresAtMs: number;
-}
+type Holder = Pick<Caller, 'plan' | 'quota' | 'expiresAtMs'> & { scopes: Iterable<string> };
 
 /** Reports the recorded usage of a client, up to some ten seconds ago, and its quota. */
 @Injectable()

@@ -3,7 +3,7 @@ import type { Limits } from '../limits.js';
 
 /** Where requests are counted, with the name in metrics and readiness. */
 export const STORE_MODES = { local: 'memory', shared: 'redis', fallback: 'fallback' } as const;
-export type StoreMode = keyof typeof STORE_MODES;
+type StoreMode = keyof typeof STORE_MODES;
 
 /** The result of one request. Counts are those after the request. */
 export interface Decision {
