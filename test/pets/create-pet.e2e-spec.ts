@@ -102,7 +102,12 @@ describe('POST /v1/pets', () => {
       [/"a0" is not a known member; .*"a899" is not a known member/],
     ],
     ...['""', String.raw`" \t\u00a0\u3000"`, String.raw`"\u200b\u2060"`, String.raw`"\u3164"`]
-      .concat(String.raw`"\u2800"`, String.raw`"\ud834\udd59"`, String.raw`"\ufdd0"`)
+      .concat(
+        String.raw`"\u2800"`,
+        String.raw`"\ufffc"`,
+        String.raw`"\ud834\udd59"`,
+        String.raw`"\ufdd0"`,
+      )
       .concat(String.raw`"\u00ad \u00ad"`, 'null', '1', 'true', '["Rex"]')
       .concat('{"a":1}', `"${'x'.repeat(256)}"`, `"${'😀'.repeat(256)}"`, String.raw`"a\u0000b"`)
       .concat(String.raw`"a\nb"`, String.raw`"a\u007fb"`, String.raw`"a\u009fb"`)

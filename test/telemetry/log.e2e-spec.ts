@@ -97,6 +97,15 @@ describe('the log', () => {
     expect(await metricValue(service, count, labels)).toBe(1);
   });
 
+  it.each(['/docs/%zz', '/%zz'])('has no operation for %s', async (path) => {
+    const { logger, lines } = recordedLog();
+    await using service = await startService({ logger });
+    expectError(await service.anonymous().get(path), 400, 'malformed_request');
+    await eventually(() => Promise.resolve(lines.some(({ message }) => message === 'request')));
+    const details = { operation: 'unknown', path: 'none', code: 'malformed_request' };
+    expect(lines.filter(({ message }) => message === 'request')).toMatchObject([{ details }]);
+  });
+
   it('has the request id on the line of a failure of each operation', async () => {
     const { logger, lines } = recordedLog();
     await using service = await startService({ logger });

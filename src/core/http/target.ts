@@ -19,6 +19,6 @@ export function routableTarget(target: string): string {
     decodeURI(pathOf(target));
     return target;
   } catch {
-    return isApiTarget(target) ? '/v1/' : '/docs/-';
+    return isApiTarget(target) ? '/v1/' : '/-';
   }
 }
