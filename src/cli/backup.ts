@@ -1,19 +1,17 @@
 import { createReadStream, existsSync, lstatSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { loadConfig } from '../core/config/config.js';
 import { explained } from '../core/config/fixes.js';
 import { fileOf } from '../core/database/data-source-options.js';
 import { migrationNames } from '../core/database/extension-migrations.js';
 import { backupDatabase, restoreDatabase } from '../core/database/sqlite/sqlite.copy.js';
+import { isPartOf } from '../core/database/sqlite/sqlite.file.js';
 import { migrationsOf } from '../extensions/define.js';
 import { loadAllExtensions } from '../built-in.js';
 import type { CommonOptions, Result } from './add-command.js';
 import { confirm, isInteractive } from './confirmation.js';
 import { assertDatabaseExists } from './operator.js';
 import type { Output } from './output.js';
-
-/** The suffixes of the database and of the files that belong to it. */
-const COMPANIONS = ['', '-wal', '-shm', '-journal', '-server'];
 
 /** `petstore backup FILE` */
 export async function backup(
@@ -84,8 +82,7 @@ function embeddedDatabase(postgresTool: string): string {
 /** A script has to pass `--yes` to overwrite a file. */
 async function assertMayWrite(file: string, database: string, yes?: boolean): Promise<void> {
   if (!existsSync(dirname(file))) throw new Error(`there is no directory ${dirname(file)}`);
-  const place = join(realpathSync(dirname(file)), basename(file));
-  if (COMPANIONS.some((suffix) => place === realpathSync(database) + suffix)) {
+  if (isPartOf(file, database)) {
     throw new Error(`${file} is part of the database; choose another file`);
   }
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return;

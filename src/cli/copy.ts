@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
 import { CommanderError } from 'commander';
 import { loadAllExtensions } from '../built-in.js';
 import { loadConfig } from '../core/config/config.js';
@@ -17,7 +17,7 @@ import {
   migrationNames,
 } from '../core/database/extension-migrations.js';
 import { migrate, migrationsThatRan } from '../core/database/migrate.js';
-import { identityOf } from '../core/database/sqlite/sqlite.file.js';
+import { identityOf, isPartOf } from '../core/database/sqlite/sqlite.file.js';
 import { SqliteTransfer } from '../core/database/sqlite/sqlite.transfer.js';
 import { transfer, type TransferEnd } from '../core/database/transfer.js';
 import { checkExtensions } from '../extensions/check.js';
@@ -79,19 +79,20 @@ export async function copy(
 
 /** @throws {CommanderError} if the target cannot be a database, or is the source */
 function assertTarget(from: string, to: string): void {
-  const fault = databaseFault(to) ?? (isSame(from, to) ? 'is the source' : undefined);
+  const fault =
+    databaseFault(to) ?? (isSame(from, to) ? 'is the source, or part of it' : undefined);
   if (fault === undefined) return;
   throw new CommanderError(2, 'petstore.copy', `error: --to ${fault}`);
 }
 
 function isSame(from: string, to: string): boolean {
-  const [source, target] = [from, to].map((url) => {
-    const file = fileOf(url);
-    if (file !== undefined) return identityOf(file) ?? resolve(file);
-    const { host, pathname } = new URL(withHost(url));
-    return host + pathname;
-  });
-  return source === target;
+  const [source, target] = [fileOf(from), fileOf(to)];
+  if (source !== undefined && target !== undefined) {
+    if (!existsSync(source)) return false;
+    return isPartOf(target, source) || identityOf(target) === identityOf(source);
+  }
+  const [one, other] = [from, to].map((url) => new URL(withHost(url)));
+  return one!.host + one!.pathname === other!.host + other!.pathname;
 }
 
 /**

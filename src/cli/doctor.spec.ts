@@ -146,6 +146,20 @@ describe('petstore doctor', () => {
     [
       'failed',
       'database',
+      () => (renameSync(file, `${file}-wal`), writeFileSync(file, '')),
+      /no database at .*petstore\.db, but its write-ahead log .*petstore\.db-wal$/,
+      /^put the database back, or move .*petstore\.db-wal away$/,
+    ],
+    [
+      'failed',
+      'database',
+      () => (rmSync(file), symlinkSync('/nowhere/petstore.db', file)),
+      /petstore\.db is a link to a file that does not exist$/,
+      /^put that file back, or remove the link$/,
+    ],
+    [
+      'failed',
+      'database',
       () => {
         symlinkSync('/nowhere', `${file}-link`);
         process.env['DATABASE_URL'] = `sqlite:${file}-link/petstore.db`;

@@ -8,7 +8,6 @@ import { fileOf } from '../core/database/data-source-options.js';
 import { describeMigration } from '../core/database/extension-migrations.js';
 import { migrate as migrateSchema } from '../core/database/migrate.js';
 import { assertNotForeign } from '../core/database/sqlite/sqlite.copy.js';
-import { assertNotMoved } from '../core/database/sqlite/sqlite.file.js';
 import { checkExtensions } from '../extensions/check.js';
 import { type Extension, runSeeds } from '../extensions/define.js';
 import { settingsOf } from '../extensions/settings.js';
@@ -28,11 +27,9 @@ const CLOSE_TIMEOUT_MS = 2_000;
 /** A mistyped path must neither create a database nor add tables to another program's. */
 export function assertDatabaseExists(path: string | undefined): void {
   if (path === undefined) return;
-  assertNotMoved(path);
-  if (!existsSync(path)) {
-    throw new Error(`there is no database at ${path}; run petstore migrate, or set DATABASE_URL`);
-  }
   assertNotForeign(path);
+  if (existsSync(path)) return;
+  throw new Error(`there is no database at ${path}; run petstore migrate, or set DATABASE_URL`);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { StreamableFile } from '@nestjs/common';
-import { SSE_METADATA } from '@nestjs/common/constants.js';
+import { REDIRECT_METADATA, SSE_METADATA } from '@nestjs/common/constants.js';
 import { Reflector } from '@nestjs/core';
 import type { ErrorDefinition } from '../core/errors/api-error.js';
 import { API_ERRORS, type DocumentedError } from '../core/errors/api-errors.decorator.js';
@@ -110,7 +110,8 @@ function isConditional({ responses }: OperationObject, operation: Operation): bo
   const { 200: success } = responses;
   const prototype = controller.prototype as object;
   const returned: unknown = Reflect.getMetadata('design:returntype', prototype, key);
-  if (returned === StreamableFile || Reflect.hasMetadata(SSE_METADATA, handler)) return false;
+  const isOther = (name: string) => Reflect.hasMetadata(name, handler);
+  if (returned === StreamableFile || [REDIRECT_METADATA, SSE_METADATA].some(isOther)) return false;
   // What the method returns decides if the operation documents no body.
   if (success?.content !== undefined) return JSON_TYPE in success.content;
   return success !== undefined && returned !== String;

@@ -214,7 +214,10 @@ describeOnPostgres('petstore copy', (server) => {
     expect(await failure(2, '--to', 'mysql://user:secret@host/x')).toMatch(/--to must be sqlite:/);
     expect(await failure(2, '--to', '')).toMatch(/--to must be sqlite:/);
     expect(await failure(2, '--to', from)).toMatch(/--to is the source/);
-    expect(await failure(2, '--to', `${file('.')}/source.db`)).toMatch(/--to is the source/);
+    for (const end of ['', '-wal', '-journal', '-server']) {
+      const part = `${file('.')}/source.db${end}`;
+      expect(await failure(2, '--to', part)).toMatch(/--to is the source, or part of it/);
+    }
     expect(await failure(1, '--to', NOWHERE)).toMatch(/port in --to\n$/);
     expect(await failure(1, '--to', filled.replace(/\w+$/, 'none'))).toMatch(/name in --to\n$/);
     expect(await failure(1, '--to', filled)).toMatch(

@@ -9,6 +9,7 @@ import {
   Post,
   Query,
   Search,
+  Redirect,
   StreamableFile,
 } from '@nestjs/common';
 import {
@@ -173,6 +174,10 @@ class ReadsController {
   text(): string {
     return 'woof';
   }
+
+  @Get('moved')
+  @Redirect('/v1/pets')
+  moved(): void {}
 
   @Get('none')
   @HttpCode(204)

@@ -180,6 +180,9 @@ describe('an extension of ordinary Nest code', () => {
     expect((await client.post('/v1/visits/nothing', { as: 'visitor' })).status).toBe(201);
     expect(seen).toEqual(['middleware', 'guard visitor', 'interceptor']);
     expectError(await client.post('/v1/visits/nothing', { as: 'burglar' }), 403, 'forbidden');
+    for (const path of ['/v1/pets/%zz', '/docs/%zz']) {
+      expectError(await client.get(path), 400, 'malformed_request');
+    }
   });
 
   it('serves a @Public() controller outside /v1, without key or rate-limit headers', async () => {

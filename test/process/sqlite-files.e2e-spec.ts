@@ -105,8 +105,11 @@ describe('the files of the embedded database', () => {
     expect(readFileSync(file)).toEqual(copy);
     rmSync(file);
     await server.stop('SIGKILL');
-    await rejectAll(`there is no database at ${file}, but its write-ahead log ${file}-wal; put`);
+    const lost = `there is no database at ${file}, but its write-ahead log ${file}-wal; put`;
+    await rejectAll(lost);
     expect(existsSync(file)).toBe(false);
+    writeFileSync(file, '');
+    await rejectAll(lost);
     await expect(workplace.serve()).rejects.toThrow('-wal; put the database back, or move ');
     renameSync(`${file}.moved`, file);
     const next = await workplace.serve();

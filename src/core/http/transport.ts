@@ -115,7 +115,8 @@ export class Transport {
       }
       requestContext.run(request, () => {
         const start = () => !reply.raw.destroyed && done();
-        this.queue.enqueue(start, isProbe(request.raw.url!));
+        // Read before a middleware of an extension replaces it: see `assertTarget()`.
+        this.queue.enqueue(start, isProbe(request.originalUrl));
       });
     });
     this.server.addHook('preValidation', (request, _reply, done) => {

@@ -105,6 +105,7 @@ describe(parseBody.name, () => {
       '{"a":1,"b":[{"c":1,"c":2,"c":3}],"a":2}',
       /^"c" appears more than once .*; "a" appears more than once/,
     ],
+    ['{"a":1,"a":2,"b":"\\ud800"}', /^"a" appears more than once .*; "b" must be well-formed/],
     ['{"b":{"\\u0061":1,"a":2}}', /^"a" appears more than once with different values$/],
     [`${'['.repeat(30_000)}${']'.repeat(30_000)}`, /nested more than 32 levels/],
     [`${'['.repeat(33)}${']'.repeat(33)}`, /nested more than 32 levels/],

@@ -32,14 +32,10 @@ export function parseBody(body: Buffer | undefined, maxValues: number): unknown 
     const reason = reasonOf(text, cause as Error);
     throw errors.malformed_json(`The body is not JSON: ${reason}`);
   }
-  if (repeated.size > 0) {
-    throw invalidRequest(
-      [...repeated].map(
-        (name) => `${quoteForMessage(name)} appears more than once with different values`,
-      ),
-    );
-  }
-  const faults: string[] = [];
+  const faults = Array.from(
+    repeated,
+    (name) => `${quoteForMessage(name)} appears more than once with different values`,
+  );
   assertBounded(value, 0, { values: 0, maxValues, faults });
   if (faults.length > 0) throw invalidRequest(faults);
   return value;

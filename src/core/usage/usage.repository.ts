@@ -24,7 +24,7 @@ export interface OperationCount extends PlanCount {
 }
 
 /** A client that has used a large share of its limit in the current minute or day. */
-interface NearLimit {
+export interface NearLimit {
   /** The latest valid key of the client. */
   keyId: string;
   clientId: string;

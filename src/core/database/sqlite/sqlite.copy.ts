@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3';
 import { explainAt } from '../../config/fixes.js';
 import { MIGRATIONS_TABLE } from '../data-source-options.js';
 import { databaseError, isBusy } from '../database-error.js';
-import { createFile, lockFile, LOG_SUFFIXES } from './sqlite.file.js';
+import { assertNotMoved, createFile, lockFile, LOG_SUFFIXES } from './sqlite.file.js';
 
 const PROBLEMS: Readonly<Record<string, string>> = {
   SQLITE_CORRUPT: 'damaged',
@@ -13,9 +13,11 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 /**
  * Leaves a file that cannot be read to the caller.
- * @throws {ExplainedError} if the file is not SQLite's, or its tables belong to another program
+ * @throws {ExplainedError} if the file is not SQLite's, its tables belong to another program, or it
+ *   was moved
  */
 export function assertNotForeign(path: string): void {
+  assertNotMoved(path);
   let database: Sqlite.Database | undefined;
   try {
     database = new Sqlite(path, { fileMustExist: true, timeout: 0 });

@@ -2,13 +2,14 @@ import {
   chmodSync,
   closeSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   openSync,
   realpathSync,
   statSync,
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { explainAt, ExplainedError } from '../../config/fixes.js';
 import { isBusy, isDamaged } from '../database-error.js';
@@ -16,6 +17,8 @@ import { isBusy, isDamaged } from '../database-error.js';
 const OWNER_ONLY = 0o600;
 /** Files that SQLite creates beside an open database. */
 export const LOG_SUFFIXES: readonly string[] = ['-wal', '-shm'];
+/** The suffixes of the database and of all files that belong to it. */
+const COMPANIONS = ['', ...LOG_SUFFIXES, '-journal', '-server'];
 
 const BUSY_TIMEOUT_MS = 500;
 
@@ -42,7 +45,8 @@ export function createFile(path: string): void {
 /**
  * A new database at the path of a moved one would get its write-ahead log, which may hold the only
  * copy of acknowledged writes: SQLite deletes that log, or adds it to the wrong database.
- * @throws {ExplainedError} if a server runs on a file that was at this path, or only its log exists
+ * @throws {ExplainedError} if a server runs on a file that was at this path, or only its log
+ *   exists, or a link to nothing, beside which the log would not be found
  */
 export function assertNotMoved(path: string): void {
   // Reading does not wait for the lock.
@@ -50,8 +54,14 @@ export function assertNotMoved(path: string): void {
   if (isOther && isServed(path)) {
     throw new ExplainedError(`a server runs on ${path}, but that file was moved`, 'put it back');
   }
-  if (existsSync(path)) return;
-  const log = `${path}-wal`;
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  // SQLite deletes the log of an empty file as well.
+  if (size) return;
+  if (size === undefined && lstatSync(path, { throwIfNoEntry: false })) {
+    const fix = 'put that file back, or remove the link';
+    throw new ExplainedError(`${path} is a link to a file that does not exist`, fix);
+  }
+  const log = `${size === undefined ? path : realpathSync(path)}-wal`;
   if (!existsSync(log)) return;
   const fix = `put the database back, or move ${log} away`;
   throw new ExplainedError(`there is no database at ${path}, but its write-ahead log ${log}`, fix);
@@ -66,6 +76,14 @@ export function protectFile(path: string): void {
       // There is none, or it belongs to another user, which doctor reports.
     }
   }
+}
+
+/** Whether the path is that of a database, or of a file that belongs to it. */
+export function isPartOf(path: string, database: string): boolean {
+  const folder = dirname(path);
+  if (!existsSync(folder)) return false;
+  const place = join(realpathSync(folder), basename(path));
+  return COMPANIONS.some((suffix) => place === realpathSync(database) + suffix);
 }
 
 /** @returns device and inode, which all links to a file share; undefined if there is no file */
