@@ -361,7 +361,7 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
       }
     });
 
-    it('does not lose a new key by Escape', async () => {
+    it('does not lose a new key by Escape or a reload', async () => {
       await open();
       await button('Issue a key').click();
       await page.getByLabel('Name', { exact: true }).fill('Precious');
@@ -371,6 +371,10 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
       for (let press = 0; press < 3; press++) await page.keyboard.press('Escape');
       expect(await secret.innerText()).toMatch(/^psk_/);
       await page.getByText('Store the key, then close this dialog.').waitFor();
+      const question = page.waitForEvent('dialog');
+      await page.evaluate('void setTimeout(() => location.reload())');
+      await (await question).dismiss();
+      expect(await secret.innerText()).toMatch(/^psk_/);
       await context.grantPermissions(['clipboard-read', 'clipboard-write']);
       await button('Copy').click();
       await page.getByText('Copied.').waitFor();

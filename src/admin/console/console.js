@@ -583,8 +583,7 @@ function rotate(key) {
 }
 
 function edit(key) {
-  const content = [identity(key), keyFields(key)];
-  ask(`Change the key of ${key.name}`, content, 'Save', (data, opened) =>
+  ask(`Change the key of ${key.name}`, [identity(key), keyFields(key)], 'Save', (data, opened) =>
     change('The change is saved.', keyPath(key.id), 'PATCH', changesOf(data, opened)),
   );
 }
@@ -593,11 +592,11 @@ function actionsOf(key) {
   const disabled = !key.disabledAt;
   const done = disabled ? 'The key is disabled.' : 'The key is enabled.';
   const toggle = () => change(done, keyPath(key.id), 'PATCH', { disabled });
-  const unban = () => change('The ban is over.', keyPath(key.id, '/unban'));
   return row(
     isViewer && p(VIEWER),
     changing('Change', () => edit(key), 'main'),
-    key.bannedUntil && changing('Unban', unban),
+    key.bannedUntil &&
+      changing('Unban', () => change('The ban is over.', keyPath(key.id, '/unban'))),
     !key.revokedAt && [
       changing('Rotate', () => rotate(key)),
       changing(disabled ? 'Disable' : 'Enable', toggle),
@@ -791,6 +790,8 @@ for (const kind of ['cancel', 'keydown']) {
     find('dialog .fault').textContent = 'Store the key, then close this dialog.';
   });
 }
+// The browser asks before it leaves the page if this returns anything.
+globalThis.onbeforeunload = secret;
 find('#sign-out').addEventListener('click', () => signOut());
 addEventListener('hashchange', () => {
   if (!secret()) dialog.close();
