@@ -7,6 +7,9 @@ import { clientAddress } from './client-address.js';
 import type { ApiReply, ApiRequest } from './request.js';
 import { Transport } from './transport.js';
 
+/** Bounds the label: Node parses some thirty methods. */
+const USUAL_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
 /** Writes one log line per request of each server, and one observation per response. */
 @Injectable()
 export class AccessLog {
@@ -46,7 +49,7 @@ export class AccessLog {
     const { operation = 'unknown', method, rejection } = request;
     const { statusCode, elapsedTime: elapsedMs } = reply;
     if (hasEnded) {
-      const labels = { operation, method, status: statusCode };
+      const labels = { operation, method: labelOf(method), status: statusCode };
       this.durations.observe(labels, elapsedMs / 1000);
     }
     const line = {
@@ -65,4 +68,8 @@ export class AccessLog {
     const level = rejection === undefined && isProbe(request.url) ? 'debug' : 'info';
     this.logger[level](line, hasEnded ? 'request' : 'client left');
   }
+}
+
+function labelOf(method: string): string {
+  return USUAL_METHODS.has(method) ? method : 'other';
 }
