@@ -10,6 +10,7 @@ import { metricLines, metricValue } from '../support/metrics.js';
 import { startService, type TestService } from '../support/start-service.js';
 import { Client } from '../support/client.js';
 import { freePort } from '../support/free-port.js';
+import { sendRaw } from '../support/raw-answers.js';
 
 /** `petstore keys ARGV`. */
 const keysOf = ({ config }: TestService, ...argv: string[]) =>
@@ -84,6 +85,18 @@ describe('metrics', () => {
     silent.resume();
     await once(silent, 'close');
     await service.close();
+  });
+
+  it('are sent once per connection: a thousand requests at once do not hold up the API', async () => {
+    const port = await freePort();
+    await using service = await startService({ env: { METRICS_PORT: String(port) } });
+    const request = 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n';
+    const answers = await sendRaw(
+      service.origin.replace(/\d+$/, String(port)),
+      request.repeat(1_000),
+      Infinity,
+    );
+    expect(answers.match(/^HTTP\/1\.1 200 /gm)).toHaveLength(1);
   });
 
   it('count decisions, bans, failed authentication, replays and deprecated calls', async () => {

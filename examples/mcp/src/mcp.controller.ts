@@ -2,7 +2,7 @@ import { Controller, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { SkipThrottle } from '@nestjs/throttler';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
-import { AnyScope, ApiError, type ErrorBody, errors } from 'pet-store-service';
+import { AnyScope, errors } from 'pet-store-service';
 import { type CallerRequest, Operations } from './operations.js';
 import { Tools } from './tools.js';
 
@@ -72,13 +72,7 @@ export class McpController {
    * is limited to 60 a minute, also for a key that is banned.
    */
   private async countAsUsage(times: number, request: CallerRequest): Promise<void> {
-    if (times <= 0) return;
-    const usage = { method: 'GET', url: '/v1/usage', headers: {} };
-    const { statusCode, headers, body } = await this.operations.call(usage, request);
-    if (statusCode === 200) return this.countAsUsage(times - 1, request);
-    const error = JSON.parse(body) as ErrorBody;
-    const options = { headers: { 'Retry-After': headers['retry-after'] ?? '1' } };
-    throw new ApiError(error, error.message, options);
+    for (let count = 0; count < times; count++) await this.operations.read('/v1/usage', request);
   }
 }
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { stringifyJson } from 'pet-store-service';
+import { ApiError, type ErrorBody, stringifyJson } from 'pet-store-service';
 
 /** What is used of the request to `POST /v1/mcp`. */
 export interface CallerRequest {
@@ -36,6 +36,21 @@ interface Fastify {
 @Injectable()
 export class Operations {
   constructor(private readonly host: HttpAdapterHost) {}
+
+  /**
+   * Reads the body of a GET.
+   * @throws the error of the operation, such as a limit that is used up
+   */
+  async read(url: string, caller: CallerRequest): Promise<string> {
+    const { statusCode, headers, body } = await this.call(
+      { method: 'GET', url, headers: {} },
+      caller,
+    );
+    if (statusCode === 200) return body;
+    const error = JSON.parse(body) as ErrorBody;
+    const options = { headers: { 'Retry-After': headers['retry-after'] ?? '1' } };
+    throw new ApiError(error, error.message, options);
+  }
 
   /** @param caller the request whose API key, address and request ID the call has */
   call({ method, url, headers, body }: OperationRequest, caller: CallerRequest) {

@@ -50,9 +50,7 @@ export class Tools {
   }
 
   private async load(caller: CallerRequest): Promise<readonly Tool[]> {
-    const request = { method: 'GET', url: '/openapi.json', headers: {} };
-    const { body } = await this.operations.call(request, caller);
-    const document = JSON.parse(body) as OpenApi;
+    const document = JSON.parse(await this.operations.read('/openapi.json', caller)) as OpenApi;
     const all = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
     );

@@ -167,6 +167,20 @@ describe('the server of the Model Context Protocol', () => {
     assert.equal((await call(limited, 'listPets')).isError, false);
   });
 
+  it('is limited, not broken, while the pages of an address are', async () => {
+    const fresh = await startTestStore({ extensions: [storeMcp({ operations: ['listPets'] })] });
+    const key = await fresh.issueKey();
+    for (let count = 0; count < 600; count++) await fresh.fetch('/llms.txt');
+    const accept = 'application/json, text/event-stream';
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    const sent = { key, method: 'POST', headers: { accept }, body };
+    const limited = await fresh.fetch('/v1/mcp', sent);
+    assert.deepEqual([limited.status, Number(limited.headers.get('retry-after')) > 0], [429, true]);
+    fresh.clock.advance(60);
+    assert.equal((await fresh.fetch('/v1/mcp', sent)).status, 200);
+    await fresh.close();
+  });
+
   it('shares the 60 a minute of getUsage between all messages that call no operation', async () => {
     const key = await store.issueKey({ perMinute: 100, perDay: 100 });
     const send = (method: string, name?: string) =>

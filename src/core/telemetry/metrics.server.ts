@@ -34,6 +34,8 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
       timeouts,
       (request, response) => void this.respond(request, response),
     );
+    // Each response is made anew: of pipelined requests, the first gets it.
+    this.server.maxRequestsPerSocket = 1;
     // The API is served even if the metrics are not.
     this.server.on('error', (err) => {
       const message = 'Metrics server failed to listen; change METRICS_PORT or METRICS_HOST';
