@@ -79,7 +79,7 @@ export function hour(text: string): number {
   const unixMs = parseTime(text);
   if (unixMs !== undefined && unixMs % UNITS_MS.h === 0) return unixMs;
   throw new InvalidArgumentError(
-    'It must be an ISO 8601 date, or a full hour with its zone (2030-12-05T09:00:00Z).',
+    'It must be an ISO 8601 date, or a full hour of UTC with its zone (2030-12-05T09:00:00Z).',
   );
 }
 

@@ -1,4 +1,5 @@
 import { CLOCK_FIX } from '../core/config/fixes.js';
+import { withoutKeys } from '../core/errors/api-error.js';
 
 /** The result of one check of `petstore doctor`. */
 export interface Finding {
@@ -14,7 +15,7 @@ const MAX_OFFSET_MS = 2_000;
 
 function report(status: Finding['status']) {
   return (check: string, detail: string, fix: string | null = null): Finding => {
-    return { check, status, detail, fix };
+    return { check, status, detail: withoutKeys(detail), fix: fix && withoutKeys(fix) };
   };
 }
 

@@ -17,6 +17,7 @@ import Database from 'better-sqlite3';
 import { FakeServer } from '../../test/support/fake-server.js';
 import { freePort } from '../../test/support/free-port.js';
 import { runInProcess as run } from '../../test/support/run-program.js';
+import { unknownKey } from '../../test/support/unknown-key.js';
 import { isServed, lockFile } from '../core/database/sqlite/sqlite.file.js';
 import type { Finding } from './doctor.findings.js';
 
@@ -196,6 +197,13 @@ describe('petstore doctor', () => {
       /^free space on the disk of .*petstore\.db$/,
     ],
     ['failed', 'database', damageLastPage, /damaged|malformed/, /copy .* restore BACKUP$/],
+    [
+      'failed',
+      'configuration',
+      () => (process.env['LOG_LEVEL'] = unknownKey()),
+      /^LOG_LEVEL must be one of .*, not "psk_\.\.\."$/,
+      /^correct what this line names: the variable/,
+    ],
     [
       'failed',
       'configuration',

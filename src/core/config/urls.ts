@@ -69,9 +69,10 @@ export const isBaseUrl = isUrl(/^(?:https?|HTTPS?):\/\/[^@?#]+\/v1\/*$/);
 export const isHttpUrl = isUrl(/^https?:\/\/[^/]/i);
 export const isContact = isUrl(/^(?:mailto:[^@\s]+@|https:\/\/)[^@\s]+$/);
 const isSqliteUrl = (text: string) => /^sqlite:(?!:memory:|file:|\/\/)[^?]+$/.test(text);
-const isPostgresUrl = isUrl(/^postgres(?:ql)?:\/\/[^#]+$/);
+// An `@` behind `/` or `?` means that the password has one of them.
+const isPostgresUrl = isUrl(/^postgres(?:ql)?:\/\/[^#/?]*(?:[/?][^#@]*)?$/);
 const isOriginUrl = isUrl(/^https?:\/\/[^*]+$/);
-const isRedisUrl = isUrl(/^rediss?:\/\/[^/?#]+(?:\/\d*)?(?:\?|$)/);
+const isRedisUrl = isUrl(/^rediss?:\/\/[^/?#]+(?:\/\d*)?(?:\?[^@]*)?$/);
 
 /** Drivers decode the user and the password. */
 function isEncoded(url: string): boolean {
