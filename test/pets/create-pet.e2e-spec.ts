@@ -104,7 +104,8 @@ describe('POST /v1/pets', () => {
     ...['""', String.raw`" \t\u00a0\u3000"`, String.raw`"\u200b\u2060"`, String.raw`"\u3164"`]
       .concat(
         String.raw`"\u2800"`,
-        String.raw`"\ufffc"`, '"\u{13441}"',
+        String.raw`"\ufffc"`,
+        '"\u{13441}"',
         String.raw`"\ud834\udd59"`,
         String.raw`"\ufdd0"`,
       )
