@@ -48,7 +48,10 @@ export interface StartOptions extends CheckOptions, Partial<CoreOptions> {
   createNest?: CreateNest | undefined;
 }
 
-/** Assembles the application of all these extensions; it does not listen yet. */
+/**
+ * Assembles the application; it does not listen yet.
+ * @param options with all extensions, the built-in ones too
+ */
 export async function createApp(
   options: StartOptions & CoreOptions,
 ): Promise<NestFastifyApplication> {

@@ -77,15 +77,15 @@ export async function copy(
   }
 }
 
-/** @throws {CommanderError} if the target cannot be a database, or is the source */
+/** @throws {CommanderError} if the target cannot be a database, or is part of the source */
 function assertTarget(from: string, to: string): void {
   const fault =
-    databaseFault(to) ?? (isSame(from, to) ? 'is the source, or part of it' : undefined);
+    databaseFault(to) ?? (isPartOfSource(from, to) ? 'is the source, or part of it' : undefined);
   if (fault === undefined) return;
   throw new CommanderError(2, 'petstore.copy', `error: --to ${fault}`);
 }
 
-function isSame(from: string, to: string): boolean {
+function isPartOfSource(from: string, to: string): boolean {
   const [source, target] = [fileOf(from), fileOf(to)];
   if (source !== undefined && target !== undefined) {
     if (!existsSync(source)) return false;

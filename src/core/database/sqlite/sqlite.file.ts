@@ -45,8 +45,8 @@ export function createFile(path: string): void {
 /**
  * A new database at the path of a moved one would get its write-ahead log, which may hold the only
  * copy of acknowledged writes: SQLite deletes that log, or adds it to the wrong database.
- * @throws {ExplainedError} if a server runs on a file that was at this path, or only its log
- *   exists, or a link to nothing, beside which the log would not be found
+ * @throws {ExplainedError} if a server runs on a file that was at this path, if only its log
+ *   exists, or if the path is a link to a file that does not exist: that log is elsewhere
  */
 export function assertNotMoved(path: string): void {
   // Reading does not wait for the lock.
