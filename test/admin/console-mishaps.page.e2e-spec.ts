@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import { type AdminService, startAdminService } from '../support/admin.js';
 import { launchChromium } from '../support/chromium.js';
 import { describeWith } from '../support/engines.js';
@@ -92,6 +92,30 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
     await page.unroute('**/usage');
     await button('Refresh').click();
     await page.getByText('does not respond').waitFor({ state: 'detached' });
+  });
+
+  it('does not sign out who signed in after leaving a view that was slow', async () => {
+    const { id } = await issue({ name: 'Slow' });
+    const held: Route[] = [];
+    let isHeld = true;
+    await page.route(/\/keys(\/|\?order=)/, (route) =>
+      isHeld ? void held.push(route) : route.continue(),
+    );
+    await open(`key/${id}`);
+    await eventually(() => Promise.resolve(held.length === 2));
+    await button('Sign out').click();
+    for (const route of held.splice(0)) await route.continue();
+    // The view that was left sends its next request, which has no token.
+    await eventually(() => Promise.resolve(held.length === 1));
+    isHeld = false;
+    await page.getByLabel('Admin token').fill(started.admin.key!);
+    await page.keyboard.press('Enter');
+    await heading('Slow').waitFor();
+    const rejected = page.waitForResponse((response) => response.status() === 401);
+    await held[0]!.continue();
+    await rejected;
+    await page.getByRole('link', { name: 'Audit', exact: true }).click();
+    await heading('Audit trail').waitFor();
   });
 
   describe('a token', () => {
@@ -411,21 +435,17 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
       expect(await focusedName()).toBe('scopes');
     });
 
-    it('says whether the old key of a rotation has ended', async () => {
-      for (const [hours, told] of [
-        ['0', 'The old key has ended.'],
-        ['1', 'The old key stays valid for the grace period.'],
-      ] as const) {
-        const { id } = await issue();
-        await open(`key/${id}`);
-        await button('Rotate').click();
-        await page.getByLabel('Hours that the old key stays valid').fill(hours);
-        await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
-        await page.locator('.secret').waitFor();
-        expect(await page.getByRole('dialog').innerText()).toContain(`is shown once. ${told}`);
-        await button('Close').click();
-        await button('Sign out').click();
-      }
+    it.each([
+      ['0', 'The old key has ended.'],
+      ['1', 'The old key stays valid for the grace period.'],
+    ])('says what becomes of the old key of a rotation after %s hours', async (hours, told) => {
+      const { id } = await issue();
+      await open(`key/${id}`);
+      await button('Rotate').click();
+      await page.getByLabel('Hours that the old key stays valid').fill(hours);
+      await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click();
+      await page.locator('.secret').waitFor();
+      expect(await page.getByRole('dialog').innerText()).toContain(`is shown once. ${told}`);
     });
 
     it('explains an expiry in the year 12026', async () => {

@@ -177,7 +177,8 @@ async function send(path, method = 'GET', body, token = storage.getItem(TOKEN)) 
   const data = await response.json().catch(() => fail(unreadable));
   if (response.ok) return { data, next };
   if (response.status === 401) {
-    signOut(INVALID_TOKEN);
+    // A view that was left may have sent another token, or none.
+    if (token && token === storage.getItem(TOKEN)) signOut(INVALID_TOKEN);
     fail(INVALID_TOKEN);
   }
   // Somebody else has changed the key.
@@ -399,11 +400,14 @@ function verdict(key, { limits }) {
     ...full.map(([name, window]) => limitInWords(name, window)),
   ].filter(Boolean);
   if (reasons.length) {
-    const list = el(
-      'ul',
-      reasons.map((text) => el('li', text)),
+    return el(
+      'div.card warn',
+      p(b('Requests with this key are rejected.')),
+      el(
+        'ul',
+        reasons.map((text) => el('li', text)),
+      ),
     );
-    return el('div.card warn', p(b('Requests with this key are rejected.')), list);
   }
   const [minute, day] = ['minute', 'day'].map((name) => number(limits[name].remaining));
   const left = `${minute} requests left this minute, ${day} today.`;
@@ -591,7 +595,6 @@ function edit(key) {
 function actionsOf(key) {
   const disabled = !key.disabledAt;
   const done = disabled ? 'The key is disabled.' : 'The key is enabled.';
-  const toggle = () => change(done, keyPath(key.id), 'PATCH', { disabled });
   return row(
     isViewer && p(VIEWER),
     changing('Change', () => edit(key), 'main'),
@@ -599,7 +602,9 @@ function actionsOf(key) {
       changing('Unban', () => change('The ban is over.', keyPath(key.id, '/unban'))),
     !key.revokedAt && [
       changing('Rotate', () => rotate(key)),
-      changing(disabled ? 'Disable' : 'Enable', toggle),
+      changing(disabled ? 'Disable' : 'Enable', () =>
+        change(done, keyPath(key.id), 'PATCH', { disabled }),
+      ),
       changing('Revoke', () => revoke(key), 'danger'),
     ],
     button('Refresh', () => show()),
@@ -747,8 +752,8 @@ let shown = 0;
 async function show(hasMoved) {
   const turn = ++shown;
   const [, name, id, query] = /^#?(\w*)\/?([^?]*)\??(.*)$/.exec(location.hash);
-  const isSignedIn = storage.getItem(TOKEN) !== null;
-  find('nav').hidden = !isSignedIn;
+  const token = storage.getItem(TOKEN);
+  find('nav').hidden = !token;
   for (const each of document.querySelectorAll('nav a')) {
     each.ariaCurrent = each.hash === `#${name || 'keys'}` ? 'page' : null;
   }
@@ -760,7 +765,7 @@ async function show(hasMoved) {
     if (hasMoved) replaceView([title('This view cannot be shown')], true);
     throw error;
   };
-  const content = isSignedIn ? await view(filter, id).catch(failed) : signIn();
+  const content = token ? await view(filter, id).catch(failed) : signIn();
   if (turn === shown) replaceView(content, hasMoved);
 }
 
