@@ -74,7 +74,9 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
     await page.getByRole('navigation').waitFor();
   }
 
+  /** Opens a view. What is found afterwards is not a part of the view that was shown before. */
   async function open(hash: string): Promise<void> {
+    await page.goto('about:blank');
     await page.goto(`${started.origin}/#${hash}`);
     await signIn();
   }
@@ -211,8 +213,6 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
       .first();
     for (const disabled of [false, true]) {
       await started.admin.post(`/admin/v1/keys/${id}`, { disabled }, {}, 'PATCH');
-      await open('keys');
-      await heading('Keys').waitFor();
       await open(`key/${id}`);
       await heading('Rotated').waitFor();
       expect(await explanation.innerText()).toBe(
@@ -221,11 +221,9 @@ describeWith('chromium', 'the console in a browser', (executablePath) => {
       );
     }
     await explanation.getByRole('link', { name: client.keyId! }).click();
-    await page.waitForURL(new RegExp(`#key/${client.keyId}$`));
-    await page.getByText('Requests with this key are rejected.').waitFor();
-    expect(await explanation.innerText()).toBe(
-      `The key is revoked and was replaced. The caller must use ${id}.`,
-    );
+    // The view of the other key has the same title and the same verdict.
+    const advice = `The key is revoked and was replaced. The caller must use ${id}.`;
+    await eventually(async () => (await explanation.innerText()) === advice);
   });
 
   it('runs no stored text as a script, and marks it in no other way', async () => {
