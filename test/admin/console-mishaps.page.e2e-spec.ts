@@ -394,7 +394,7 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
       await secret.waitFor();
       for (let press = 0; press < 3; press++) await page.keyboard.press('Escape');
       expect(await secret.innerText()).toMatch(/^psk_/);
-      await page.getByText('Store the key, then close this dialog.').waitFor();
+      await page.getByText(/^It cannot be closed yet: .* store the key\.$/).waitFor();
       const question = page.waitForEvent('dialog');
       await page.evaluate('void setTimeout(() => location.reload())');
       await (await question).dismiss();
@@ -406,6 +406,42 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
       await secret.waitFor({ state: 'detached' });
       expect(await secret.count()).toBe(0);
       expect(await page.evaluate(() => document.activeElement.tagName)).not.toBe('BODY');
+    });
+
+    it('keeps the dialog of a change open until the response', async () => {
+      await open();
+      await button('Issue a key').click();
+      await page.getByLabel('Name', { exact: true }).fill('Slow');
+      let issued: Route | undefined;
+      await page.route('**/admin/v1/keys', (route) => void (issued = route));
+      await button('Issue').click();
+      await eventually(() => Promise.resolve(issued !== undefined));
+      for (let press = 0; press < 3; press++) await page.keyboard.press('Escape');
+      await page.getByText(/^It cannot be closed yet: wait for the response/).waitFor();
+      expect(await button('Cancel').isDisabled()).toBe(true);
+      await page.evaluate("location.hash = 'audit'");
+      await page.getByText('Audit trail').first().waitFor();
+      expect(await page.getByRole('dialog').innerText()).toContain('Issue a key');
+      await issued!.continue();
+      await page.locator('.secret').waitFor();
+    });
+
+    it('does not lose a new key by the late response to another change', async () => {
+      const { id } = await issue();
+      await open(`key/${id}`);
+      let disabled: Route | undefined;
+      await page.route(`**/keys/${id}`, (route) =>
+        route.request().method() === 'PATCH' ? void (disabled = route) : route.continue(),
+      );
+      await button('Disable').click();
+      await page.getByRole('link', { name: 'All keys' }).click();
+      await button('Issue a key').click();
+      await page.getByLabel('Name', { exact: true }).fill('Precious');
+      await button('Issue').click();
+      await page.locator('.secret').waitFor();
+      await disabled!.continue();
+      await page.getByText('The key is disabled.').waitFor();
+      expect(await page.locator('.secret').innerText()).toMatch(/^psk_/);
     });
 
     it('does not lose a new key if the token ends', async () => {

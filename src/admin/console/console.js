@@ -79,11 +79,11 @@ const now = () => Date.now() + aheadMs;
 /** A time in the zone of the reader, which it names, with UTC in the tooltip. */
 function time(value) {
   if (!value) return 'never';
-  const local = new Date(value).toLocaleString(undefined, {
-    dateStyle: 'medium',
-    timeStyle: 'long',
-  });
-  return el('time', { datetime: value, title: `${value} (UTC)` }, local);
+  return el(
+    'time',
+    { datetime: value, title: `${value} (UTC)` },
+    new Date(value).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'long' }),
+  );
 }
 
 /** A table in a box that scrolls, also by keyboard. Cells of numbers are aligned to the right. */
@@ -192,12 +192,12 @@ const keyPath = (id, action = '') => `/admin/v1/keys/${encodeURIComponent(id)}${
 
 // Sign in and out
 
-/** A new key in the dialog that was not copied yet. */
-const secret = () => find('dialog .secret:not(.copied)');
+/** No other action closes a dialog whose response is due, or a new key that was not copied yet. */
+const kept = () => find('dialog button:disabled, dialog .secret:not(.copied)');
 
 function signOut(reason = '') {
   storage.removeItem(TOKEN);
-  if (!secret()) dialog.close();
+  if (!kept()) dialog.close();
   void show();
   say(reason, 'fault');
 }
@@ -222,15 +222,20 @@ function signIn() {
  */
 function ask(question, content, action, run, kind = 'main') {
   const fault = el('p.fault', { role: 'alert' });
-  const send = (data) =>
-    run(data, opened).catch((error) => {
+  const send = async (data) => {
+    close.disabled = true;
+    try {
+      await run(data, opened);
+    } catch (error) {
+      close.disabled = false;
       if (!dialog.open || !(error instanceof Failure)) throw error;
       const { message } = error;
       const field = asked.querySelector(`[name="${/^\w+/.exec(message)}"]`);
       const place = field?.closest('label:not(.check), fieldset').textContent.trim();
       fault.textContent = field ? `${place.split(/\n| \(/)[0]}: ${message}` : message;
       field?.focus();
-    });
+    }
+  };
   const close = button(action ? 'Cancel' : 'Close', () => dialog.close());
   // Enter alone must not trigger an irreversible action.
   close.autofocus = kind === 'danger';
@@ -250,7 +255,8 @@ function ask(question, content, action, run, kind = 'main') {
 /** Runs a change, and shows what has become of it. */
 async function change(done, path, method = 'POST', body = {}) {
   const { data } = await request(path, method, body);
-  dialog.close();
+  // Another dialog may have been opened since a button was pressed.
+  if (find('dialog button:disabled')) dialog.close();
   void show();
   say(done);
   return data;
@@ -280,8 +286,11 @@ function keyFields(key = {}) {
   const { expiresAt, allowedFrom } = key;
   // A local time of Swedish is the value of such a field: 2030-12-05 17:30.
   const minute = expiresAt && new Date(expiresAt).toLocaleString('sv').slice(0, 16);
-  const lines = allowedFrom?.join('\n');
-  const content = fields('key', { ...key, expiresAt: minute, allowedFrom: lines });
+  const content = fields('key', {
+    ...key,
+    expiresAt: minute,
+    allowedFrom: allowedFrom?.join('\n'),
+  });
   content.querySelector('.zone').append(new Intl.DateTimeFormat().resolvedOptions().timeZone);
   const [plan, limits] = ['select', '.row'].map((each) => content.querySelector(each));
   const adapt = () => (limits.hidden = limits.disabled = plan.value !== 'enterprise');
@@ -787,19 +796,20 @@ dialog.addEventListener('close', () => {
   if (!dialog.open) dialog.replaceChildren();
   if (document.activeElement === document.body) find('h1')?.focus();
 });
-// Escape would lose a new key: browsers send `cancel`, but not twice in a row.
+// Escape would lose it: browsers send `cancel`, but not twice in a row.
 for (const kind of ['cancel', 'keydown']) {
   dialog.addEventListener(kind, (event) => {
-    if ((kind === 'keydown' && event.key !== 'Escape') || !secret()) return;
+    if ((kind === 'keydown' && event.key !== 'Escape') || !kept()) return;
     event.preventDefault();
-    find('dialog .fault').textContent = 'Store the key, then close this dialog.';
+    find('dialog .fault').textContent =
+      'It cannot be closed yet: wait for the response, or store the key.';
   });
 }
 // The browser asks before it leaves the page if this returns anything.
-globalThis.onbeforeunload = secret;
+globalThis.onbeforeunload = kept;
 find('#sign-out').addEventListener('click', () => signOut());
 addEventListener('hashchange', () => {
-  if (!secret()) dialog.close();
+  if (!kept()) dialog.close();
   void show(true);
 });
 // A click on a link to the current address causes no hashchange.

@@ -82,15 +82,20 @@ function excerptOf({ about, text }, [word]) {
   return `${before}${flat.slice(start, end)}${after}`;
 }
 
-function element(name, text, ...children) {
+function element(name, ...children) {
   const node = document.createElement(name);
-  node.append(text, ...children);
+  node.append(...children);
   return node;
 }
 
 function itemOf(entry, words) {
-  const link = element('a', '', element('b', entry.title), ' ', element('span', entry.kind));
-  link.append(element('small', excerptOf(entry, words)));
+  const link = element(
+    'a',
+    element('b', entry.title),
+    ' ',
+    element('span', entry.kind),
+    element('small', excerptOf(entry, words)),
+  );
   link.href = entry.href;
   return element('li', link);
 }

@@ -2,12 +2,9 @@ import { copyButton } from './copy.js';
 import { LANGUAGES, requestOf } from './samples.js';
 
 /** The operation that a new reader tries first: it changes nothing, and is there to stay. */
-function firstOperation(paths) {
-  for (const [path, { get }] of Object.entries(paths)) {
-    if (get && !get.deprecated && !path.includes('{')) return [get, path];
-  }
-  return [];
-}
+const firstOperation = (paths) =>
+  Object.entries(paths).find(([path, { get }]) => get && !get.deprecated && !path.includes('{')) ??
+  [];
 
 /** Rows `| Free | 60 | 1,000 |` of the description. */
 function plansOf(description) {
@@ -40,9 +37,9 @@ export function Start(system) {
   }
 
   function FirstRequest({ spec, server }) {
-    const [operation, path] = firstOperation(spec.paths);
-    if (operation === undefined) return null;
-    const request = requestOf(operation, path, 'get', operation.servers?.[0].url ?? server);
+    const [path, item] = firstOperation(spec.paths);
+    if (path === undefined) return null;
+    const request = requestOf(item.get, path, 'get', item.get.servers?.[0].url ?? server);
     const command = LANGUAGES.curl(request).replace(/ \\\n */g, ' ');
     return h(
       'div',
