@@ -11,6 +11,7 @@ import {
   readFileSync,
   readlinkSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -244,6 +245,15 @@ describe('petstore backup and restore', () => {
     mkdirSync(`${database}.${process.pid}.tmp`);
     expect((await runInProcess('restore', backup)).code).toBe(1);
     rmSync(`${database}-wal`, { force: true });
+    expect(countPets()).toBe(1);
+  });
+
+  it('restore loses no pet of the database if it cannot delete what belongs to it', async () => {
+    await killAfterCreate();
+    rmSync(`${database}-shm`);
+    mkdirSync(`${database}-shm`);
+    expect((await runInProcess('restore', backup)).code).toBe(1);
+    rmdirSync(`${database}-shm`);
     expect(countPets()).toBe(1);
   });
 

@@ -15,8 +15,8 @@ import { explainAt, ExplainedError } from '../../config/fixes.js';
 import { isBusy, isDamaged } from '../database-error.js';
 
 const OWNER_ONLY = 0o600;
-/** Files that SQLite creates beside an open database. */
-export const LOG_SUFFIXES: readonly string[] = ['-wal', '-shm'];
+/** Files that SQLite creates beside an open database, that with writes in it last. */
+export const LOG_SUFFIXES: readonly string[] = ['-shm', '-wal'];
 /** The suffixes of the database and of all files that belong to it. */
 const COMPANIONS = ['', ...LOG_SUFFIXES, '-journal', '-server'];
 
