@@ -97,6 +97,15 @@ describe('metrics', () => {
       Infinity,
     );
     expect(answers.match(/^HTTP\/1\.1 200 /gm)).toHaveLength(1);
+    // The connection ends with the response, as it says.
+    const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+    socket.on('error', () => undefined).write('HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [head] = (await once(socket, 'data')) as [string];
+    expect(head).toMatch(/^connection: close\r$/im);
+    let after = '';
+    socket.on('data', (chunk: string) => (after += chunk)).write(request);
+    await once(socket, 'close');
+    expect(after).toBe('');
   });
 
   it('count decisions, bans, failed authentication, replays and deprecated calls', async () => {

@@ -34,7 +34,8 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
       timeouts,
       (request, response) => void this.respond(request, response),
     );
-    // Each response is made anew: of pipelined requests, the first gets it.
+    // Each response is made anew: of pipelined requests, the first gets it. Node announces that it
+    // closes the connection then, but does not: `respond` does.
     this.server.maxRequestsPerSocket = 1;
     // The API is served even if the metrics are not.
     this.server.on('error', (err) => {
@@ -57,7 +58,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   private async respond({ url = '' }: IncomingMessage, response: ServerResponse) {
-    response.setHeader('x-content-type-options', 'nosniff');
+    response.setHeader('x-content-type-options', 'nosniff').setHeader('connection', 'close');
     // Prometheus sends the `params` of a job as a query.
     if (url.split('?')[0] !== '/metrics') return response.writeHead(404).end();
     try {
