@@ -156,6 +156,7 @@ describe(loadConfig.name, () => {
     ['REDIS_URL', 'redis://u:12?secret@h', /in the password, write # as %23/],
     ['REDIS_URL', 'redis://u:12/3?secret@h', /in the password, write # as %23/],
     ['DATABASE_URL', 'postgres://u:secret@h/db#x', /write # as %23/],
+    ['DATABASE_URL', 'postgres://u:secret word%2F@h/db', /a space as %20/],
     ['DATABASE_URL', 'postgres://u:secret@h/db%00x', /^DATABASE_URL must be sqlite/],
     ['REDIS_URL', 'redis://h:6379/abc', /without a path or with a number/],
     ['PUBLIC_BASE_URL', 'https://x/V1', /ends with \/v1/],

@@ -4,7 +4,7 @@ import { compile } from '@fastify/proxy-addr';
 
 /** In a list, a comma or white space separates entries. */
 const SEPARATOR = /[\s,]+/;
-const PASSWORD = 'in the password, write # as %23, / as %2F, ? as %3F, % as %25';
+const PASSWORD = 'in the password, write # as %23, / as %2F, ? as %3F, % as %25, a space as %20';
 const DATABASE_URLS = `must be sqlite:PATH, without // and parameters, \
 or postgres://USER:PASSWORD@HOST:PORT/DATABASE; ${PASSWORD}`;
 const REDIS_URLS = `must be redis://HOST:PORT or rediss://HOST:PORT, without a path or with \
@@ -69,8 +69,9 @@ export const isBaseUrl = isUrl(/^(?:https?|HTTPS?):\/\/[^@?#]+\/v1\/*$/);
 export const isHttpUrl = isUrl(/^https?:\/\/[^/]/i);
 export const isContact = isUrl(/^(?:mailto:[^@\s]+@|https:\/\/)[^@\s]+$/);
 const isSqliteUrl = (text: string) => /^sqlite:(?!:memory:|file:|\/\/)[^?]+$/.test(text);
-// An `@` behind `/` or `?` means that the password has one of them.
-const isPostgresUrl = isUrl(/^postgres(?:ql)?:\/\/[^#/?]*(?:[/?][^#@]*)?$/);
+// An `@` behind `/` or `?` means that the password has one of them. The driver encodes a URL with a
+// space once more.
+const isPostgresUrl = isUrl(/^postgres(?:ql)?:\/\/[^#/?\s]*(?:[/?][^#@]*)?$/);
 const isOriginUrl = isUrl(/^https?:\/\/[^*]+$/);
 const isRedisUrl = isUrl(/^rediss?:\/\/[^/?#]+(?:\/\d*)?(?:\?[^@]*)?$/);
 
