@@ -41,6 +41,7 @@ const ROTATIONS_PER_DAY = 100;
 @Controller('key')
 export class KeyController {
   private readonly revoking = new Map<string, Promise<void>>();
+  private readonly rotating = new Map<string, Promise<unknown>>();
 
   constructor(
     private readonly keys: KeysService,
@@ -91,7 +92,14 @@ export class KeyController {
       );
     }
     await this.limiter.throttle(`rotateKey ${quota.key}`, ROTATIONS_PER_DAY, DAY_MS);
-    const rotated = await this.keys.rotate(keyId, graceSeconds * 1000, holder(keyId, request));
+    const rotate = () => this.keys.rotate(keyId, graceSeconds * 1000, holder(keyId, request));
+    // In the database, each would hold a connection while it waits for the others. What one meets
+    // there, such as a lock or an end of the key, the next would meet as well.
+    const rotation = (this.rotating.get(keyId) ?? Promise.resolve()).then(rotate);
+    this.rotating.set(keyId, rotation);
+    const rotated = await rotation.finally(() => {
+      if (this.rotating.get(keyId) === rotation) this.rotating.delete(keyId);
+    });
     const { id, key, expiresAt, replaces } = rotatedView(rotated, this.plans);
     return { id, key, expiresAt, previous: replaces };
   }
