@@ -93,8 +93,8 @@ export class KeyController {
     }
     await this.limiter.throttle(`rotateKey ${quota.key}`, ROTATIONS_PER_DAY, DAY_MS);
     const rotate = () => this.keys.rotate(keyId, graceSeconds * 1000, holder(keyId, request));
-    // In the database, each would hold a connection while it waits for the others. What one meets
-    // there, such as a lock or an end of the key, the next would meet as well.
+    // Rotations of one key queue here, because each would hold a database connection while it waits
+    // for the row lock. If one fails, those behind it fail for the same reason.
     const rotation = (this.rotating.get(keyId) ?? Promise.resolve()).then(rotate);
     this.rotating.set(keyId, rotation);
     const rotated = await rotation.finally(() => {

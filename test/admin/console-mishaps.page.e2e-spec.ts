@@ -105,7 +105,7 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
     await eventually(() => Promise.resolve(held.length === 2));
     await button('Sign out').click();
     for (const route of held.splice(0)) await route.continue();
-    // The view that was left sends its next request, which has no token.
+    // The earlier view sends its next request, without a token.
     await eventually(() => Promise.resolve(held.length === 1));
     isHeld = false;
     await page.getByLabel('Admin token').fill(started.admin.key!);
@@ -394,7 +394,7 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
       await secret.waitFor();
       for (let press = 0; press < 3; press++) await page.keyboard.press('Escape');
       expect(await secret.innerText()).toMatch(/^psk_/);
-      await page.getByText(/^It cannot be closed yet: .* store the key\.$/).waitFor();
+      await page.getByText(/^This dialog must stay open: .* store the key\.$/).waitFor();
       const question = page.waitForEvent('dialog');
       await page.evaluate('void setTimeout(() => location.reload())');
       await (await question).dismiss();
@@ -417,7 +417,7 @@ describeWith('chromium', 'the console under difficulties', (executablePath) => {
       await button('Issue').click();
       await eventually(() => Promise.resolve(issued !== undefined));
       for (let press = 0; press < 3; press++) await page.keyboard.press('Escape');
-      await page.getByText(/^It cannot be closed yet: wait for the response/).waitFor();
+      await page.getByText(/^This dialog must stay open: wait for the response/).waitFor();
       expect(await button('Cancel').isDisabled()).toBe(true);
       await page.evaluate("location.hash = 'audit'");
       await page.getByText('Audit trail').first().waitFor();

@@ -177,7 +177,7 @@ async function send(path, method = 'GET', body, token = storage.getItem(TOKEN)) 
   const data = await response.json().catch(() => fail(unreadable));
   if (response.ok) return { data, next };
   if (response.status === 401) {
-    // A view that was left may have sent another token, or none.
+    // An earlier view may have sent the request, with another token or none.
     if (token && token === storage.getItem(TOKEN)) signOut(INVALID_TOKEN);
     fail(INVALID_TOKEN);
   }
@@ -192,7 +192,7 @@ const keyPath = (id, action = '') => `/admin/v1/keys/${encodeURIComponent(id)}${
 
 // Sign in and out
 
-/** No other action closes a dialog whose response is due, or a new key that was not copied yet. */
+/** Found if the dialog must stay open: its response is due, or its key was not copied yet. */
 const kept = () => find('dialog button:disabled, dialog .secret:not(.copied)');
 
 function signOut(reason = '') {
@@ -796,13 +796,13 @@ dialog.addEventListener('close', () => {
   if (!dialog.open) dialog.replaceChildren();
   if (document.activeElement === document.body) find('h1')?.focus();
 });
-// Escape would lose it: browsers send `cancel`, but not twice in a row.
+// Escape must not close it: browsers send `cancel`, but not twice in a row.
 for (const kind of ['cancel', 'keydown']) {
   dialog.addEventListener(kind, (event) => {
     if ((kind === 'keydown' && event.key !== 'Escape') || !kept()) return;
     event.preventDefault();
     find('dialog .fault').textContent =
-      'It cannot be closed yet: wait for the response, or store the key.';
+      'This dialog must stay open: wait for the response, or store the key.';
   });
 }
 // The browser asks before it leaves the page if this returns anything.

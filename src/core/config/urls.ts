@@ -69,8 +69,8 @@ export const isBaseUrl = isUrl(/^(?:https?|HTTPS?):\/\/[^@?#]+\/v1\/*$/);
 export const isHttpUrl = isUrl(/^https?:\/\/[^/]/i);
 export const isContact = isUrl(/^(?:mailto:[^@\s]+@|https:\/\/)[^@\s]+$/);
 const isSqliteUrl = (text: string) => /^sqlite:(?!:memory:|file:|\/\/)[^?]+$/.test(text);
-// An `@` behind `/` or `?` means that the password has one of them. The driver encodes a URL with a
-// space once more.
+// An `@` behind `/` or `?` means that the password has one of them. If a URL contains a space, pg
+// encodes it again.
 const isPostgresUrl = isUrl(/^postgres(?:ql)?:\/\/[^#/?\s]*(?:[/?][^#@]*)?$/);
 const isOriginUrl = isUrl(/^https?:\/\/[^*]+$/);
 const isRedisUrl = isUrl(/^rediss?:\/\/[^/?#]+(?:\/\d*)?(?:\?[^@]*)?$/);

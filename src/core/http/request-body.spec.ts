@@ -24,7 +24,7 @@ describe(readBody.name, () => {
       sender.write(Buffer.alloc(100 * KIB, count).subarray(0, 1));
       await new Promise(setImmediate);
     }
-    // V8 returns the memory of buffers beside the program, some time after it has collected them.
+    // V8 frees the memory of collected buffers in the background.
     await eventually(() => {
       collect();
       return Promise.resolve(process.memoryUsage().arrayBuffers - before < 10_000 * KIB);

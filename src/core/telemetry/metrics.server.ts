@@ -34,8 +34,8 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
       timeouts,
       (request, response) => void this.respond(request, response),
     );
-    // Each response is made anew: of pipelined requests, the first gets it. Node announces that it
-    // closes the connection then, but does not: `respond` does.
+    // Collecting metrics is expensive: only the first of several pipelined requests gets them. Node
+    // sends `Connection: close` then, but closes only if `respond` sets that header itself.
     this.server.maxRequestsPerSocket = 1;
     // The API is served even if the metrics are not.
     this.server.on('error', (err) => {

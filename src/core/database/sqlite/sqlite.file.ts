@@ -15,7 +15,7 @@ import { explainAt, ExplainedError } from '../../config/fixes.js';
 import { isBusy, isDamaged } from '../database-error.js';
 
 const OWNER_ONLY = 0o600;
-/** Files that SQLite creates beside an open database, that with writes in it last. */
+/** Files that SQLite creates beside an open database. The log may hold writes: delete it last. */
 export const LOG_SUFFIXES: readonly string[] = ['-shm', '-wal'];
 /** The suffixes of the database and of all files that belong to it. */
 const COMPANIONS = ['', ...LOG_SUFFIXES, '-journal', '-server'];
